@@ -1,0 +1,179 @@
+"""OPSE-LCMDP, Kitamura et al. 2025: optimistic-pessimistic softmax exploration, no violation in any episode.
+
+Paper: "Provably Efficient RL under Episode-Wise Safety in Constrained MDPs with Linear Function Approximation" (2025);
+read from the text of its public code.
+
+    symbol           setting                          symbol    setting
+    kappa            kappa, weight of the entropy     C_r       width_reward
+    C_lambda = 300   most_lambda                      C_u       width_utility
+    20 bisections    rounds                           C_d, B_d  width_bonus, reward_of_bonus
+
+Before every episode: ridge estimates of kernel and utility `u = 1 - g`; for a multiplier lambda, backwards, the policy
+`softmax((Q_r + Q_d + lambda Q_u) / kappa)` of optimistic rewards, the value of bonuses, and pessimistic utilities; the smallest
+lambda whose pessimistic utility keeps the limit `H - b`, by bisection; the known safe policy where even the largest does not.
+
+Guaranteed by the paper, with its constants: hard violation 0 in every episode and, for losses that do not change,
+regret of order sqrt(K).
+
+Departures: costs are estimated too, and one pessimistic bonus covers both estimates; entropy is `-kappa sum pi log pi`; the
+loss of the last finished episode serves as the reward; the widths are settings of ours (the constants of the proof exceed H).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tightrope.errors import InputError
+from tightrope.learners.knowledge import strictly_safe
+from tightrope.learners.protocol import Episode, Sizes
+from tightrope.learners.ridge import Ridge
+from tightrope.learners.shared import NumberSettings, check_settings
+from tightrope.problems.cmdp import LinearCMDP
+from tightrope.problems.tables import Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Composite(NumberSettings):
+    """What OPSE and Ghosh et al. (2024) have in common: a softmax, and a bisection for its multiplier."""
+
+    kappa: float = 0.1
+    most_lambda: float = 300.0
+    rounds: float = 20.0
+    width_reward: float = 1.0
+    width_utility: float = 1.0
+
+    one_constraint: ClassVar[bool] = True
+    pessimistic: ClassVar[bool]
+    declared_rate: ClassVar[float] = 0.5  # of the regret, where losses do not change
+
+    @classmethod
+    def practical(cls, cmdp: LinearCMDP | Sizes, episodes: int, **given: Any) -> Any:
+        check_settings(cls, given)
+        if cmdp.n_constraints > 1:
+            raise InputError(f"learner {cls.name!r} has one constraint, this problem has {cmdp.n_constraints}")
+        return cls(**given)
+
+    def widths(self) -> Floats:
+        """[4], as `engine.composite.plan` takes them."""
+        return np.array([self.width_reward, 0.0, self.width_utility, 0.0])
+
+    def safe_policy(self, cmdp: LinearCMDP) -> Floats | None:
+        """What to play where no multiplier is estimated safe; None: the policy of the largest."""
+        return None
+
+    def start(self, cmdp: LinearCMDP, episodes: int) -> CompositePlayer:
+        return CompositePlayer(self, cmdp)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OPSE(Composite):
+    """Settings; see the preset `practical`."""
+
+    width_bonus: float = 1.0
+    reward_of_bonus: float = 1.0
+    knowledge: str = "oracle"  # a strictly safe policy
+
+    name: ClassVar[str] = "opse"
+    pessimistic: ClassVar[bool] = True
+
+    @classmethod
+    def practical(cls, cmdp: LinearCMDP | Sizes, episodes: int, **given: Any) -> OPSE:
+        """The strictly safe policy is the oracle's: the one that leaves the most room."""
+        strictly_safe(cls.name, cmdp)
+        return super().practical(cmdp, episodes, **given)
+
+    def widths(self) -> Floats:
+        return np.array([self.width_reward, self.width_bonus, self.width_utility, self.reward_of_bonus])
+
+    def safe_policy(self, cmdp: LinearCMDP) -> Floats:
+        return strictly_safe(self.name, cmdp).policy
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """The certificate of a bisection: `low` is not estimated safe (or is 0), `high` is."""
+
+    low: float
+    high: float
+    utility_low: float
+    utility_high: float
+
+
+@dataclass(eq=False)
+class CompositePlayer:
+    """One run."""
+
+    settings: Composite
+    cmdp: LinearCMDP
+    fell_back: int = 0  # episodes in which the safe policy played
+    bracket: Bracket | None = None  # of the last bisection; None where none was needed
+    _shown: Floats | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        cmdp = self.cmdp
+        self.estimates_of = Ridge(cmdp)
+        self.limit = cmdp.horizon - float(cmdp.budgets[0])
+        self.safe = self.settings.safe_policy(cmdp)
+        self.reward = np.zeros((cmdp.horizon, cmdp.n_states, cmdp.n_actions))
+        self.policy_room = np.zeros_like(self.reward)
+        self.v = np.zeros((2, 3, cmdp.n_states))
+        self.start = cmdp.initial_distribution.copy()
+        self.dual = np.zeros(1)
+
+    def policy(self) -> Floats:
+        if self._shown is None:
+            self._shown = self._plan()
+        return self._shown
+
+    def learn(self, episode: Episode) -> None:
+        self.estimates_of.learn(episode)
+        self.reward = np.ascontiguousarray(1.0 - self.cmdp.losses(episode.loss_weights))
+        self._shown = None
+
+    def _plan(self) -> Floats:
+        most, settings = self.settings.most_lambda, self.settings
+        self.bracket, utility = None, self.utility_at(0.0)
+        if utility >= self.limit:
+            self.dual[0] = 0.0
+            return self.policy_room.copy()
+        best = self.utility_at(most)
+        if best < self.limit:
+            self.dual[0] = most
+            if self.safe is None:
+                return self.policy_room.copy()
+            self.fell_back += 1
+            return self.safe
+        low, high, at_low, at_high = 0.0, most, utility, best
+        for _ in range(int(settings.rounds)):
+            middle = (low + high) / 2.0
+            at = self.utility_at(middle)
+            if at >= self.limit:
+                high, at_high = middle, at
+            else:
+                low, at_low = middle, at
+        self.bracket = Bracket(low, high, at_low, at_high)
+        self.dual[0] = high
+        self.utility_at(high)
+        return self.policy_room.copy()
+
+    def utility_at(self, multiplier: float) -> float:
+        """The estimated utility of the policy that a multiplier makes, which is left in `policy_room`."""
+        from tightrope.engine.composite import plan
+
+        known, shape = self.estimates_of, self.reward.shape
+        plan(
+            known.kernel,
+            known.bonus.reshape(shape),
+            self.reward,
+            known.utility.reshape(shape),
+            float(multiplier),
+            self.settings.kappa,
+            self.settings.widths(),
+            int(self.settings.pessimistic),
+            self.policy_room,
+            self.v,
+        )
+        return float(self.start @ self.v[0, 2])

@@ -1,0 +1,1 @@
+"""What happens on real work? Whole studies, each from its inputs to the sentence that a reader wants."""

@@ -1,0 +1,215 @@
+"""What the doctor says of settings that are known to fail, and of settings that are known to work."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import tightrope as tr
+from tightrope.learners import Sizes
+from tightrope.theory import IDS, SEVERITIES, Finding
+
+K = 100_000
+
+
+def one(report: tr.theory.Report, name: str) -> Finding:
+    found = [finding for finding in report.findings if finding.id == name]
+    assert len(found) == 1, report.ids()
+    return found[0]
+
+
+def paper(cmdp: tr.LinearCMDP, preset: str, **overrides) -> tr.theory.Report:
+    return tr.doctor(cmdp, tr.learners.make("pdpo", cmdp, K, preset, **overrides), K, tr.losses.make("drift", cmdp, K))
+
+
+@pytest.fixture(scope="module")
+def jobs() -> tr.LinearCMDP:
+    return tr.problems.make("job-scheduling")
+
+
+@pytest.fixture(scope="module")
+def priced() -> tr.LinearCMDP:
+    return tr.problems.make("priced-jobs")
+
+
+def test_of_the_paper_s_experiment_it_names_the_inert_dual_the_budget_the_visits_and_the_idle_mixing(jobs):
+    found = paper(jobs, "experiment")
+    assert one(found, "dual-inert").severity == "error"
+    assert one(found, "dual-inert").number == pytest.approx(4 * 0.1 * 10**3 + 4 * 10**2 / K)
+    assert one(found, "budget-effective").number == pytest.approx(5.6 + 400 + 0.004)
+    assert one(found, "contraction-slow").number == 316
+    assert "316th visit" in one(found, "contraction-slow").text
+    assert one(found, "mixing-idle").number < 0.1
+    assert not found.ok
+
+
+def test_of_the_theory_s_constants_it_names_the_policy_that_never_moves(jobs):
+    found = paper(jobs, "theory")
+    frozen = one(found, "policy-frozen")
+    assert frozen.severity == "error"
+    assert frozen.number >= math.sqrt(1 + K) * math.log(K)
+    assert "contraction-slow" not in found.ids()
+    run = tr.simulate(jobs, tr.losses.make("drift", jobs, 400), tr.PDPO.theory(jobs, 400), 400)
+    assert np.ptp(np.asarray(run.policy)) < 1e-3  # and it is so
+
+
+@pytest.mark.parametrize("name", tr.problems.names())
+@pytest.mark.parametrize("episodes", [3_000, 300_000])
+def test_of_practical_settings_it_finds_no_error(name, episodes):
+    cmdp = tr.problems.make(name)
+    found = tr.doctor(cmdp, tr.PDPO.practical(cmdp, episodes), episodes)
+    assert found.ok, str(found)
+
+
+def test_a_dual_that_decays_too_fast_saturates_below_the_multiplier(priced):
+    learner = tr.PDPO.practical(priced, K, dual_decay=0.5, eta=0.01)
+    found = one(tr.doctor(priced, learner, K), "dual-saturated")
+    assert found.severity == "error"
+    dearest = -tr.oracle.best_policy(priced, -priced.cost_weights[:, 0], budgets=[10.0]).value
+    assert found.number == pytest.approx(0.01 * (dearest - 7.0 + 0.7) / 0.5)  # 0.7: the most that `tighten` takes off
+    run = tr.simulate(priced, tr.losses.make("alternating", priced, 2000), learner, 2000)
+    assert run.extremes.dual_max[0] <= found.number
+
+
+def test_a_dual_that_needs_longer_than_an_epoch_is_slow(priced):
+    learner = tr.PDPO.practical(priced, K, eta=1e-5, restart="paper")
+    found = one(tr.doctor(priced, learner, K), "dual-slow")
+    assert found.severity == "error"
+    assert found.number > 10_000
+
+
+def test_without_a_step_the_dual_is_inert(priced):
+    assert one(tr.doctor(priced, tr.PDPO.practical(priced, K, eta=0.0), K), "dual-inert").severity == "error"
+
+
+def test_steps_too_small_for_an_epoch_and_steps_that_flip_the_policy(priced):
+    slow = one(tr.doctor(priced, tr.PDPO.practical(priced, K, alpha=1e-5), K), "step-slow")
+    assert (slow.severity, slow.number) == ("error", pytest.approx(1 / (1e-5 * 0.5)))
+    jumpy = one(tr.doctor(priced, tr.PDPO.practical(priced, K, alpha=20.0), K), "step-jumpy")
+    assert (jumpy.severity, jumpy.number) == ("error", pytest.approx(10.0))
+
+
+def test_restarts_that_cost_most_of_the_run_are_short_epochs(priced):
+    found = one(tr.doctor(priced, tr.PDPO.practical(priced, K, alpha=1e-4, restart="paper"), K), "epochs-short")
+    assert found.severity == "error"
+    assert "warm" in found.remedy
+
+
+@pytest.mark.parametrize("name", tr.problems.names())
+def test_the_epochs_to_be_expected_are_those_of_a_run_within_a_factor_of_two(name):
+    from tightrope.theory import outlook
+
+    cmdp = tr.problems.make(name)
+    expected = outlook.epoch_lengths(outlook.growth(cmdp), 5000)
+    run = tr.simulate(cmdp, tr.losses.make("alternating", cmdp, 5000), tr.PDPO.experiment(cmdp, 5000), 5000)
+    assert expected.sum() == 5000
+    assert run.epoch[-1] / 2 < len(expected) < run.epoch[-1] * 2
+
+
+def test_the_bounds_are_vacuous_until_a_k_at_which_they_are_not(priced):
+    from tightrope.theory.bound_checks import first_episodes, raw_bounds, theorem_numbers
+    from tightrope.theory.case import read_case
+
+    found = one(tr.doctor(priced, tr.PDPO.theory(priced, K), K), "bound-vacuous")
+    assert found.number > 1
+    case = read_case(priced, tr.PDPO.theory(priced, K), K)
+    first = first_episodes(case, 1.5)
+    assert first is not None
+    for factor, speaks in ((0.99, False), (1.01, True)):
+        episodes = int(first * factor)
+        assert (max(raw_bounds(theorem_numbers(case, episodes, 1.5))) < 10.0 * episodes) == speaks
+    assert tr.PDPO.theory(priced, first + first // 50).regret_bound(priced, first + first // 50, 1.5) < 10.0 * first
+    assert tr.PDPO.theory(priced, K).regret_bound(priced, K, 1.5) == 10.0 * K
+
+
+def test_a_budget_without_room_fails_slater_s_condition(priced):
+    least = float(tr.oracle.slater(priced).costs[0])
+    tight = tr.problems.make("priced-jobs", budget=least)
+    assert one(tr.doctor(tight, tr.PDPO.practical(tight, K), K), "slater-unknown").severity == "warning"
+
+
+def test_without_a_model_it_says_what_cannot_be_known():
+    sizes = Sizes(n_actions=4, horizon=10, dim=32)
+    found = tr.doctor(sizes, tr.PDPO.experiment(sizes, 10_000), 10_000, budgets=[2.0])
+    assert found.ids("error")[:2] == ["dual-inert", "budget-effective"]
+    assert one(found, "slater-unknown").severity == "info"
+    assert one(found, "contraction-slow").number == 99  # sqrt(K) - 1
+    with pytest.raises(tr.InputError, match="budgets: missing"):
+        tr.doctor(sizes, tr.PDPO.practical(sizes, 100), 100)
+
+
+def agent_after(learner, episodes: int, planned: int = 10_000) -> tr.Agent:
+    """An agent that has met four states in rooms that cost 1 a step."""
+
+    def features(obs):
+        phi = np.zeros((2, 8))
+        phi[[0, 1], [obs, 4 + obs]] = 1.0
+        return phi
+
+    agent = tr.Agent(learner, features=features, horizon=3, n_actions=2, budgets=[1.0], episodes=planned, dim=8)
+    random = np.random.default_rng(0)
+    for _ in range(episodes):
+        agent.begin(0)
+        for _ in range(3):
+            agent.act()
+            agent.observe(1.0, int(random.integers(4)))
+        agent.finish(np.zeros((3, 8)))
+    return agent
+
+
+def test_an_agent_is_judged_by_its_settings_and_its_status():
+    sizes = Sizes(n_actions=2, horizon=3, dim=8)
+    found = tr.doctor(agent_after(tr.PDPO.experiment(sizes, 10_000), 150))
+    assert [f.severity for f in found.findings if f.id == "dual-inert"] == ["error", "warning"]
+    assert "contraction-slow" in found.ids("warning") and "mixing-idle" in found.ids("warning")
+    assert "slater-unknown" in found.ids("info")
+    assert "Slater's constant" in found.facts["cannot be known without a model"]
+    assert found.facts["episodes"] == "150 of 10,000"
+    fresh = tr.doctor(agent_after(tr.PDPO.practical(sizes, 10_000), 0))
+    assert fresh.ok, str(fresh)
+    frozen = tr.doctor(agent_after(tr.PDPO.theory(sizes, 10_000), 0))
+    assert {"policy-frozen", "step-slow", "dual-slow"} <= set(frozen.ids("error"))
+
+
+def test_several_constraints_are_judged_one_by_one():
+    cmdp = tr.problems.make("random-linear", constraints=3)
+    found = tr.doctor(cmdp, tr.PDPO.experiment(cmdp, K), K)
+    assert [f.id for f in found.findings].count("dual-inert") == 3
+    assert "constraint 2" in str(found)
+
+
+def test_every_finding_has_a_known_id_a_severity_a_number_and_a_remedy_that_says_what_it_gives_up(jobs):
+    entries = json.loads(paper(jobs, "experiment").to_json())
+    assert [entry["severity"] for entry in entries] == sorted((e["severity"] for e in entries), key=SEVERITIES.index)
+    for entry in entries:
+        assert entry["id"] in IDS
+        assert isinstance(entry["number"], float)
+        assert entry["text"] and entry["inequality"] and entry["remedy"]
+        if entry["id"] != "bound-vacuous":
+            assert "give" in entry["remedy"]
+
+
+def test_other_learners_are_not_judged_but_their_problem_is(priced):
+    class Still:
+        def start(self, cmdp, episodes):
+            raise NotImplementedError
+
+    found = tr.doctor(priced, Still(), K)
+    assert found.ok
+    assert "not judged" in found.facts["learner"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("jobs", None, 10), "doctor: str, wanted a LinearCMDP"),
+        ((Sizes(2, 2, 2), "practical", 10), "learner str"),
+        ((Sizes(2, 2, 2), tr.PDPO.practical(Sizes(2, 2, 2), 10), 0), "episodes: 0"),
+    ],
+)
+def test_bad_input_is_named(given, message):
+    with pytest.raises(tr.InputError, match=message):
+        tr.doctor(*given)
