@@ -152,3 +152,41 @@ print(all(binding.address_of_symbol(name) for name in ("numba_parallel_for", "ge
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "True"
+
+
+def doubled(numbers, stride, weights, out, size, whole):
+    """Both widths of the loop over lanes, for two channels; compiled where it is called."""
+    from tightrope.engine.lanes import multiply_two, narrow_two
+
+    @compiled(allocates=True)
+    def wide(numbers, stride, weights, out, size):
+        multiply_two(numbers, 0, stride, weights, 0, size, out, 0, out.size // 2, size)
+
+    @compiled(allocates=True)
+    def narrow(numbers, stride, weights, out, size):
+        narrow_two(numbers, 0, stride, weights, 0, size, out, 0, out.size // 2, size)
+
+    (wide if whole else narrow)(numbers, stride, weights, out, size)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_the_product_over_lanes_is_a_matrix_product_in_the_arrays_own_kind_of_number(kind, whole):
+    random, size = np.random.default_rng(4), 21
+    lanes = (256 if whole else 64) // np.dtype(kind).itemsize
+    numbers = random.normal(size=(size, lanes + 3)).astype(kind)
+    weights, out = random.normal(size=(2, size)).astype(kind), np.zeros(2 * lanes, kind)
+    doubled(numbers.ravel(), lanes + 3, weights.ravel(), out, size, whole)
+    expected = weights.astype(float) @ numbers[:, :lanes].astype(float)
+    np.testing.assert_allclose(out.reshape(2, lanes), expected, atol=1e-13 if kind is np.float64 else 1e-5)
+
+
+def test_the_exponential_of_single_numbers_stays_among_them_and_is_right_to_two_units_in_the_last_place():
+    x = np.concatenate([np.linspace(-87, 88, 50_001), np.linspace(-1, 1, 10_001)]).astype(np.float32)
+    out = np.empty_like(x)
+    exp_into(x, out, len(x))
+    assert out.dtype == np.float32
+    np.testing.assert_array_max_ulp(out, np.exp(x.astype(float)).astype(np.float32), maxulp=2)
+    assert exponential(np.zeros(1, np.float32))[0] == 1.0
+    ends = exponential(np.array([-np.inf, -200.0, 200.0, np.inf], np.float32))
+    assert (ends[:2] < 2e-38).all() and np.isfinite(ends[2:]).all() and (ends[2:] > 1e38).all()

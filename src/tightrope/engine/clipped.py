@@ -41,7 +41,7 @@ def _update_clipped(world, state, settings, tile, h, theta):
     q = np.empty((world.weights.shape[0], world.features.shape[1], WIDTH))
     contraction, bonus, v = state.contraction, state.bonus, world.v[h % 2]
     estimate_tile(world.features, tile, world.weights, state.policy, contraction, bonus, first, n, q, v, tile * WIDTH)
-    losses = np.empty((world.features.shape[1], WIDTH))  # `improve_tile` adds the costs to q[0]
+    room, losses = np.empty((2, WIDTH)), np.empty((world.features.shape[1], WIDTH))  # `improve_tile` adds costs to q[0]
     for turn in range(1 + settings.current):
         _settle(q, state.policy, settings.q_high, first, n, v, tile * WIDTH)
         if turn == 0:
@@ -50,7 +50,7 @@ def _update_clipped(world, state, settings, tile, h, theta):
                     losses[a, w] = q[0, a, w]
             if settings.current:
                 _policy.forget(state.logits, first, first + n)
-            improve_tile(state.logits, state.policy, q, state.dual, settings.alpha, theta, first, n)
+            improve_tile(state.logits, state.policy, q, state.dual, settings.alpha, theta, room, first, n)
             for a in range(q.shape[1]):
                 for w in range(n):
                     q[0, a, w] = losses[a, w]

@@ -41,7 +41,7 @@ class DenseWorld(NamedTuple):
     move: np.ndarray  # [1, D] room, zero beyond d
     visits: np.ndarray  # [2, T*WIDTH] room for the occupancy of two steps
     parts: np.ndarray  # [T, D] room for a sum over tiles
-    threads: np.ndarray  # [1] whether to use threads (0 or 1)
+    threads: np.ndarray  # [1] how many threads to use; 0: none but the caller's
 
 
 CHANGING = ("gram", "inverse", "sums", "reached", "place_of", "n_reached", "cost_sums")  # what learning writes to
@@ -130,12 +130,11 @@ def contract_tile(policy, contraction, bonus, first, n, q, v, place):
                 v[c, place + w] += policy[a, first + w] * x
 
 
-@compiled(inner=True, allocates=True)
-def improve_tile(logits, policy, q, dual, alpha, theta, first, n):
-    """Lines 20 to 26 for a tile, from its q [1 + m, A, WIDTH]."""
+@compiled(inner=True)
+def improve_tile(logits, policy, q, dual, alpha, theta, room, first, n):
+    """Lines 20 to 26 for a tile, from its q [1 + m, A, WIDTH]; room [2, WIDTH]."""
     if theta > 0.0:
         _policy.mix(logits, policy, theta, first, first + n)
-    room = np.empty((2, WIDTH))
     _combine(q, dual, n)
     _policy.improve(logits, policy, q[0], first, alpha, room, first, first + n)
 
@@ -149,7 +148,7 @@ def _update_tile(world, state, tile, h, alpha, theta):
     q = np.empty((world.weights.shape[0], world.features.shape[1], WIDTH))
     contraction, bonus, v = state.contraction, state.bonus, world.v[h % 2]
     estimate_tile(world.features, tile, world.weights, state.policy, contraction, bonus, first, n, q, v, tile * WIDTH)
-    improve_tile(state.logits, state.policy, q, state.dual, alpha, theta, first, n)
+    improve_tile(state.logits, state.policy, q, state.dual, alpha, theta, np.empty((2, WIDTH)), first, n)
 
 
 @compiled(inner=True, parallel=True)

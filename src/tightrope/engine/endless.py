@@ -21,16 +21,28 @@ from tightrope.engine import policy as _policy
 from tightrope.engine.dense import WIDTH, add_row, contract_tile, improve_tile, invert, norm_tile
 from tightrope.engine.episode import _ascend
 from tightrope.engine.jit import compiled
-from tightrope.engine.lanes import LANES, multiply_one, multiply_two
+from tightrope.engine.lanes import (
+    MANY,
+    REGISTER,
+    half_one,
+    half_two,
+    multiply_one,
+    multiply_two,
+    narrow_one,
+    narrow_two,
+)
 from tightrope.engine.memory import array_at
+
+LANES = REGISTER // 8  # doubles in a register
+WHOLE = MANY * LANES
 
 
 class EndlessWorld(NamedTuple):
     """Everything of a learner with endless states; D is d padded to a multiple of `dense.STEP`, T and N are room so far.
 
     A tile has the features of WIDTH states, then A rows of WIDTH numbers each of log-policy, policy, contraction and bonus, all
-    of the tables' kind; and behind them D rows of sums, always doubles. Features lie as products read them, [A, WIDTH/LANES, D,
-    LANES], because memory is fast only when it is read in order.
+    of the tables' kind; and behind them the sums of its states, [WIDTH, D], always doubles. Features lie as products read them,
+    [A, WIDTH/side, D, side] with `side` states side by side, because memory is fast only when it is read in order.
     """
 
     gram: np.ndarray  # [H, d, d] Lambda
@@ -46,7 +58,7 @@ class EndlessWorld(NamedTuple):
     parts: np.ndarray  # [T, 1 + m, D] room for F V, a tile each
     weights: np.ndarray  # [H, 1 + m, D] of the last update; zero beyond d
     kind: np.ndarray  # [0] of the tables' kind of number
-    threads: np.ndarray  # [1] whether to use threads (0 or 1)
+    threads: np.ndarray  # [1] how many threads to use; 0: none but the caller's
     room: np.ndarray  # [3, A]
 
 
@@ -63,74 +75,103 @@ def _table_at(world, h, tile, which):
 
 
 @compiled(inner=True, forceinline=True)
-def _at(padded, a, j, w):
+def _side(world):
+    """How many states lie side by side: as many as `lanes` takes at a time."""
+    return MANY * REGISTER // world.kind.itemsize
+
+
+@compiled(inner=True, forceinline=True)
+def _at(padded, side, a, j, w):
     """Where phi_j(s, a) of the state in column w stands in its tile."""
-    return ((a * (WIDTH // LANES) + w // LANES) * padded + j) * LANES + w % LANES
+    return ((a * (WIDTH // side) + w // side) * padded + j) * side + w % side
 
 
 @compiled(inner=True)
-def _products(features, weights, q, n_actions, padded):
-    """q = phi . weights, flat: features [A, WIDTH/LANES, D, LANES], weights [1 + m, D], q [1 + m, A, WIDTH].
+def _products(features, weights, q, n_actions, padded, side):
+    """q = phi . weights, flat: features [A, WIDTH/side, D, side], weights [1 + m, D], q [1 + m, A, WIDTH].
 
     Two channels in one pass: it is reading the features that takes the time.
     """
     n_channels, step = weights.size // padded, n_actions * WIDTH
     for c in range(0, n_channels - 1, 2):
-        for b in range(step // LANES):
-            multiply_two(features, b * padded * LANES, weights, c * padded, q, c * step + b * LANES, padded, step)
+        for b in range(step // side):
+            first, place = b * padded * side, c * step + b * side
+            multiply_two(features, first, side, weights, c * padded, padded, q, place, step, padded)
     if n_channels % 2 == 1:
         c = n_channels - 1
-        for b in range(step // LANES):
-            multiply_one(features, b * padded * LANES, weights, c * padded, q, c * step + b * LANES, padded, step)
+        for b in range(step // side):
+            first, place = b * padded * side, c * step + b * side
+            multiply_one(features, first, side, weights, c * padded, padded, q, place, step, padded)
 
 
 @compiled(inner=True)
-def _lead_back(sums, v, parts):
-    """parts [1 + m, D] = v [1 + m, WIDTH] times a tile's sums [D, WIDTH], row after row; v is zero where no state is."""
-    n_channels = v.shape[0]
-    for j in range(sums.shape[0]):
-        for c in range(0, n_channels - 1, 2):
-            one, two = 0.0, 0.0
-            for w in range(WIDTH):
-                x = sums[j, w]
-                one += x * v[c, w]
-                two += x * v[c + 1, w]
-            parts[c, j], parts[c + 1, j] = one, two
-        if n_channels % 2 == 1:
-            one = 0.0
-            for w in range(WIDTH):
-                one += sums[j, w] * v[n_channels - 1, w]
-            parts[n_channels - 1, j] = one
+def _lead_back(sums, v, parts, n, padded):
+    """parts [1 + m, D] = v [1 + m, WIDTH] times the sums [n, D] of a tile's n states, flat."""
+    n_channels = v.size // WIDTH
+    for c in range(0, n_channels - 1, 2):
+        j, row, place = 0, c * WIDTH, c * padded
+        while j + WHOLE <= padded:
+            multiply_two(sums, j, padded, v, row, WIDTH, parts, place + j, padded, n)
+            j += WHOLE
+        while j + LANES <= padded:
+            narrow_two(sums, j, padded, v, row, WIDTH, parts, place + j, padded, n)
+            j += LANES
+        if j < padded:
+            half_two(sums, j, padded, v, row, WIDTH, parts, place + j, padded, n)
+    if n_channels % 2 == 1:
+        j, row, place = 0, (n_channels - 1) * WIDTH, (n_channels - 1) * padded
+        while j + WHOLE <= padded:
+            multiply_one(sums, j, padded, v, row, WIDTH, parts, place + j, padded, n)
+            j += WHOLE
+        while j + LANES <= padded:
+            narrow_one(sums, j, padded, v, row, WIDTH, parts, place + j, padded, n)
+            j += LANES
+        if j < padded:
+            half_one(sums, j, padded, v, row, WIDTH, parts, place + j, padded, n)
 
 
 # ---- what an episode does -------------------------------------------------------------------------------------------
 
 
-@compiled(inner=True, allocates=True)
-def _update_tile(world, h, tile, alpha, theta):
-    """Lines 18 to 26 for the states of a tile at step h, and its part of F_{h-1} V_h."""
+@compiled(inner=True)
+def _update_tile(world, h, tile, alpha, theta, weights, flat, values, room):
+    """Lines 18 to 26 for the states of a tile at step h, and its part of F_{h-1} V_h.
+
+    weights [1 + m, D], flat, as the tables' kind of number; flat, values and room are scratch.
+    """
     n_channels, n_actions, padded = world.weights.shape[1], world.room.shape[1], world.factor.shape[1]
     n = min(WIDTH, world.n_known[h] - tile * WIDTH)
-    flat, v = np.empty(n_channels * n_actions * WIDTH), np.zeros((n_channels, WIDTH))
-    q = flat.reshape((n_channels, n_actions, WIDTH))
+    q, v = flat.reshape((n_channels, n_actions, WIDTH)), values.reshape((n_channels, WIDTH))
     features = array_at(world.tiles[h, tile], world.kind, (n_actions * padded * WIDTH,))
     logits = array_at(_table_at(world, h, tile, 0), world.kind, (n_actions, WIDTH))
     policy = array_at(_table_at(world, h, tile, 1), world.kind, (n_actions, WIDTH))
     contraction = array_at(_table_at(world, h, tile, 2), world.kind, (n_actions, WIDTH))
     bonus = array_at(_table_at(world, h, tile, 3), world.kind, (n_actions, WIDTH))
-    _products(features, world.weights[h].reshape(n_channels * padded), flat, n_actions, padded)
+    _products(features, weights, flat, n_actions, padded, _side(world))
     contract_tile(policy, contraction, bonus, 0, n, q, v, 0)
-    improve_tile(logits, policy, q, world.dual, alpha, theta, 0, n)
+    improve_tile(logits, policy, q, world.dual, alpha, theta, room, 0, n)
     if h == 0:
         return
-    sums = array_at(_table_at(world, h, tile, 4), world.parts, (padded, WIDTH))
-    _lead_back(sums, v, world.parts[tile])
+    sums = array_at(_table_at(world, h, tile, 4), world.parts, (WIDTH * padded,))
+    _lead_back(sums, values, world.parts[tile].reshape(n_channels * padded), n, padded)
+
+
+@compiled(inner=True, allocates=True)
+def _update_tiles(world, h, first, end, alpha, theta):
+    """The tiles from first on, before end, with scratch of their own."""
+    kind, n_channels = world.kind.dtype, world.weights.shape[1]
+    weights = world.weights[h].reshape(n_channels * world.factor.shape[1]).astype(kind)
+    flat, values = np.empty(n_channels * world.room.shape[1] * WIDTH, kind), np.zeros(n_channels * WIDTH)
+    room, step = np.empty((2, WIDTH), kind), kind.type(alpha)
+    for tile in range(first, end):
+        _update_tile(world, h, tile, step, theta, weights, flat, values, room)
 
 
 @compiled(inner=True, parallel=True)
 def _update_threads(world, h, n_tiles, alpha, theta):
-    for tile in numba.prange(n_tiles):
-        _update_tile(world, h, tile, alpha, theta)
+    n_shares = world.threads[0]
+    for share in numba.prange(n_shares):
+        _update_tiles(world, h, share * n_tiles // n_shares, (share + 1) * n_tiles // n_shares, alpha, theta)
 
 
 @compiled(inner=True, allocates=True)
@@ -187,8 +228,7 @@ def learn(world, segments, settings, budgets, loss, theta, blocks, policies, sha
         if world.threads[0]:
             _update_threads(world, h, n_tiles, settings.alpha, theta)
         else:
-            for tile in range(n_tiles):
-                _update_tile(world, h, tile, settings.alpha, theta)
+            _update_tiles(world, h, 0, n_tiles, settings.alpha, theta)
     compact.accumulate_bonus(segments, world.dual, settings.alpha, settings.beta_b)
     _ascend(world, settings, budgets, estimates)
 
@@ -209,9 +249,9 @@ def absorb(world, rows, places, costs):
 @compiled
 def add_sum(world, h, place, row):
     """Add the features that led to a known state of step h to its next-state sum."""
-    sums = array_at(_table_at(world, h, place // WIDTH, 4), world.parts, (world.factor.shape[1], WIDTH))
+    sums = array_at(_table_at(world, h, place // WIDTH, 4), world.parts, (WIDTH, world.factor.shape[1]))
     for j in range(row.shape[0]):
-        sums[j, place % WIDTH] += row[j]
+        sums[place % WIDTH, j] += row[j]
 
 
 # ---- epochs -----------------------------------------------------------------------------------------------------------
@@ -222,11 +262,11 @@ def _begin_tile(world, h, tile, beta_b, beta_w, offset, forget):
     n_actions, padded = world.room.shape[1], world.factor.shape[1]
     n = min(WIDTH, world.n_known[h] - tile * WIDTH)
     packed = array_at(world.tiles[h, tile], world.kind, (n_actions * padded * WIDTH,))
-    features = np.empty((1, n_actions, padded, WIDTH))  # as `norm_tile` takes them
+    features, side = np.empty((1, n_actions, padded, WIDTH)), _side(world)  # as `norm_tile` takes them
     for a in range(n_actions):
         for j in range(padded):
             for w in range(n):
-                features[0, a, j, w] = packed[_at(padded, a, j, w)]
+                features[0, a, j, w] = packed[_at(padded, side, a, j, w)]
     logits = array_at(_table_at(world, h, tile, 0), world.kind, (n_actions, WIDTH))
     policy = array_at(_table_at(world, h, tile, 1), world.kind, (n_actions, WIDTH))
     contraction = array_at(_table_at(world, h, tile, 2), world.kind, (n_actions, WIDTH))
@@ -270,10 +310,10 @@ def begin_epoch(world, settings, forget):
 @compiled(inner=True)
 def _is_block(world, h, place, block):
     """Whether the known state at this place has these features [A, D]."""
-    features = array_at(world.tiles[h, place // WIDTH], world.kind, (block.size * WIDTH,))
+    features, side = array_at(world.tiles[h, place // WIDTH], world.kind, (block.size * WIDTH,)), _side(world)
     for a in range(block.shape[0]):
         for j in range(block.shape[1]):
-            if features[_at(block.shape[1], a, j, place % WIDTH)] != block[a, j]:
+            if features[_at(block.shape[1], side, a, j, place % WIDTH)] != block[a, j]:
                 return False
     return True
 
@@ -325,7 +365,7 @@ def enter(world, settings, h, block, fingerprint, logits):
     compact.softmax(logits, room[1])
     for a in range(n_actions):
         for j in range(padded):
-            features[_at(padded, a, j, w)] = block[a, j]
+            features[_at(padded, _side(world), a, j, w)] = block[a, j]
         sigma = compact.contraction_of(settings, room[0, a])
         rows[a, w] = logits[a]
         rows[n_actions + a, w] = room[1, a]
@@ -365,12 +405,12 @@ def read(world, h, place, tables):
 @compiled
 def nearest(world, h, block):
     """The known state of step h whose features are nearest to these [A, D], and the square of the distance; -1 for none."""
-    best, least = -1, np.inf
+    best, least, side = -1, np.inf, _side(world)
     for place in range(world.n_known[h]):
         features, square = array_at(world.tiles[h, place // WIDTH], world.kind, (block.size * WIDTH,)), 0.0
         for a in range(block.shape[0]):
             for j in range(block.shape[1]):
-                square += (features[_at(block.shape[1], a, j, place % WIDTH)] - block[a, j]) ** 2
+                square += (features[_at(block.shape[1], side, a, j, place % WIDTH)] - block[a, j]) ** 2
         if square < least:
             best, least = place, square
     return best, least

@@ -1,7 +1,8 @@
-"""How are the features of eight states multiplied by weights at the speed of memory? Vector registers, said outright.
+"""How are rows of numbers multiplied by weights at the speed of memory? Vector registers, said outright.
 
-Features come as blocks [D, LANES], coordinate by coordinate, eight states side by side, and are read strictly in order. The
-compiler does not find this by itself: it cannot know that the results do not lie among the features.
+One loop serves both products of an update: features of states side by side with weights, and next-state sums with values. It
+reads strictly in order and keeps its sums in registers until the end. The compiler does not find this by itself: it cannot
+know that the results do not lie among the numbers read.
 """
 
 from __future__ import annotations
@@ -14,55 +15,78 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-LANES = 8  # states side by side: a register of doubles
-UNROLLED = 4  # coordinates at a time, each with sums of its own, so that none waits for another
+REGISTER = 64  # bytes
+AHEAD = 2048  # bytes: how far ahead of the sums memory is asked for, so that it answers while they are made
+MANY = 4  # registers side by side: with two channels, as many sums as it takes that none waits for another
 
 
-def _multiply(channels: int) -> Any:
-    """The intrinsic for one or two channels."""
+def _multiply(channels: int, registers: int, register: int = REGISTER) -> Any:
+    """The intrinsic for one or two channels and so many registers side by side, of so many bytes each."""
 
-    def multiply(typingctx, features, first, weights, row, out, place, dim, step):
-        """out[place + i (+ step)] = sum_j features[first + j * LANES + i] * weights[row + j (+ dim)], i < LANES.
+    def multiply(typingctx, numbers, first, stride, weights, row, further, out, place, step, size):
+        """out[place + i (+ step)] = sum_j numbers[first + j * stride + i] * weights[row + j (+ further)], j < size.
 
-        Flat arrays; the second channel has its weights `dim` and its results `step` further on.
+        Flat arrays of one kind of number, i over all lanes of the registers; what is in brackets is for the second channel.
         """
+        kind = numbers.dtype
+        if weights.dtype != kind or out.dtype != kind:
+            raise TypeError(f"one kind of number, not {kind}, {weights.dtype} and {out.dtype}")
+        lanes = 8 * register // kind.bitwidth
 
         def codegen(context, builder, signature, args):
+            def integer(which: int):
+                return context.cast(builder, args[which], signature.args[which], types.intp)
+
             def pointer(which: int, offset):
                 array = make_array(signature.args[which])(context, builder, args[which])
                 return builder.gep(array.data, [offset])
 
-            def integer(which: int):
-                return context.cast(builder, args[which], signature.args[which], types.intp)
+            def further_on(start, by):
+                return [start, builder.gep(start, [by])][:channels]
 
             index = ir.IntType(context.get_value_type(types.intp).width)
-            wide = ir.VectorType(ir.DoubleType(), LANES)
-            narrow = ir.VectorType(context.get_data_type(features.dtype), LANES)
-            start, rows = pointer(0, integer(1)), pointer(2, integer(3))
-            size, further = integer(6), integer(7)
-            zero = ir.Constant(wide, [0.0] * LANES)
-            sums = [cgutils.alloca_once_value(builder, zero) for _ in range(channels * UNROLLED)]
-            with cgutils.for_range(builder, builder.sdiv(size, ir.Constant(index, UNROLLED)), intp=index) as loop:
-                for r in range(UNROLLED):
-                    j = builder.add(builder.mul(loop.index, ir.Constant(index, UNROLLED)), ir.Constant(index, r))
-                    at = builder.gep(start, [builder.mul(j, ir.Constant(index, LANES))])
-                    block = builder.load(builder.bitcast(at, narrow.as_pointer()), align=features.dtype.bitwidth // 8)
-                    values = builder.fpext(block, wide) if features.dtype == types.float32 else block
-                    for c in range(channels):
-                        weight = builder.load(builder.gep(rows, [builder.add(j, size) if c else j]))
-                        kept = sums[c * UNROLLED + r]
-                        product = builder.fmul(values, _all(builder, weight, wide), flags=("contract",))
-                        builder.store(builder.fadd(builder.load(kept), product, flags=("contract",)), kept)
-            for c in range(channels):
-                parts = [builder.load(kept) for kept in sums[c * UNROLLED : (c + 1) * UNROLLED]]
-                total = builder.fadd(builder.fadd(parts[0], parts[1]), builder.fadd(parts[2], parts[3]))
-                to = integer(5) if c == 0 else builder.add(integer(5), further)
-                builder.store(total, builder.bitcast(pointer(4, to), wide.as_pointer()), align=8)
+            wide = ir.VectorType(context.get_data_type(kind), lanes)
+            zero, align = ir.Constant(wide, [0.0] * lanes), kind.bitwidth // 8
+            start, stride_ = pointer(0, integer(1)), integer(2)
+            rows = further_on(pointer(3, integer(4)), integer(5))
+            places = further_on(pointer(6, integer(7)), integer(8))
+            sums = [[cgutils.alloca_once_value(builder, zero) for _ in range(registers)] for _ in rows]
+            with cgutils.for_range(builder, integer(9), intp=index) as loop:
+                here = builder.gep(start, [builder.mul(loop.index, stride_)])
+                blocks = [_load(builder, here, r * lanes, wide, align) for r in range(registers)]
+                for r in range(registers):
+                    _ask_for(builder, here, AHEAD + r * REGISTER)
+                for weight_row, kept in zip(rows, sums):
+                    weight = _all(builder, builder.load(builder.gep(weight_row, [loop.index])), wide)
+                    for block, total in zip(blocks, kept):
+                        product = builder.fmul(block, weight, flags=("contract",))
+                        builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
+            for to, kept in zip(places, sums):
+                for r, total in enumerate(kept):
+                    at = builder.gep(to, [ir.Constant(index, r * lanes)])
+                    builder.store(builder.load(total), builder.bitcast(at, wide.as_pointer()), align=align)
             return context.get_dummy_value()
 
-        return types.none(features, first, weights, row, out, place, dim, step), codegen
+        given = (numbers, first, stride, weights, row, further, out, place, step, size)
+        return types.none(*given), codegen
 
     return intrinsic(multiply)
+
+
+def _load(builder, start, offset: int, wide, align: int):
+    """The register of numbers that begins so many behind a place."""
+    at = builder.gep(start, [ir.Constant(ir.IntType(64), offset)])
+    return builder.load(builder.bitcast(at, wide.as_pointer()), align=align)
+
+
+def _ask_for(builder, start, offset: int) -> None:
+    """Ask for the line of memory so many bytes behind a place, which need not be ours: nothing is read."""
+    small, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [byte, small, small, small])
+    ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    at = builder.gep(builder.bitcast(start, byte), [ir.Constant(ir.IntType(64), offset)])
+    to_read, keep, data = (ir.Constant(small, number) for number in (0, 3, 1))
+    builder.call(ask, [at, to_read, keep, data])
 
 
 def _all(builder, number, wide):
@@ -72,5 +96,9 @@ def _all(builder, number, wide):
     return builder.shuffle_vector(one, ir.Constant(wide, ir.Undefined), zeros)
 
 
-multiply_one: Any = _multiply(1)
-multiply_two: Any = _multiply(2)
+multiply_one: Any = _multiply(1, MANY)
+multiply_two: Any = _multiply(2, MANY)
+narrow_one: Any = _multiply(1, 1)
+narrow_two: Any = _multiply(2, 1)
+half_one: Any = _multiply(1, 1, REGISTER // 2)
+half_two: Any = _multiply(2, 1, REGISTER // 2)

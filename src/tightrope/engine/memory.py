@@ -11,8 +11,9 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
 ALIGNMENT = 64  # bytes: a vector register, a line of the cache
-GROWTH = 8  # a slab is an eighth of what is there
-LARGEST_SLAB = 32_000_000  # bytes
+FEW = 16  # tiles that are taken one by one
+SLAB = 64_000_000  # bytes
+LARGE_PAGE = 2 << 20  # bytes
 
 
 def _array_at(typingctx, address, like, shape):
@@ -41,9 +42,10 @@ array_at: Any = intrinsic(_array_at)
 
 
 class Tiles:
-    """Memory in tiles of one size, taken from the system in slabs that grow with what there is, and never moved.
+    """Memory in tiles of one size, taken from the system in slabs and never moved.
 
-    Large slabs matter: NumPy asks for large pages only for arrays of 4 MB and more, and reading through small ones is slower.
+    After a few tiles the slabs are large: reading through large pages is faster, NumPy asks for them only for arrays of 4 MB
+    and more, and what nobody has written to costs no memory.
     """
 
     def __init__(self, tile_bytes: int):
@@ -54,16 +56,17 @@ class Tiles:
     def take(self) -> np.ndarray:
         """A tile of zeros, as bytes."""
         if self._next == len(self._slab):
-            larger = max(1, min(self.taken // GROWTH, LARGEST_SLAB // self.tile_bytes))
-            self._slab, self._next = _aligned_zeros(larger, self.tile_bytes), 0
-            self.room += larger
+            tiles = 1 if self.taken < FEW else max(1, SLAB // self.tile_bytes)
+            self._slab, self._next = _aligned_zeros(tiles, self.tile_bytes), 0
+            self.room += tiles
         self.taken += 1
         self._next += 1
         return self._slab[self._next - 1]
 
     @property
     def bytes(self) -> int:
-        return self.room * self.tile_bytes
+        """What the system has given: the tiles taken, and the rest of a large page."""
+        return min(self.taken * self.tile_bytes + LARGE_PAGE, self.room * self.tile_bytes)
 
 
 def _aligned_zeros(rows: int, row_bytes: int) -> np.ndarray:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numba
 import numpy as np
 import scipy.sparse as sp
 
@@ -41,12 +42,12 @@ def threads_for(world: World) -> Iterator[None]:
 
 @contextmanager
 def threads_if(wanted: bool, flag: np.ndarray | None) -> Iterator[None]:
-    """Set the flag [1] of a world, if that is wanted and nobody else uses Numba's threads."""
+    """Set the flag [1] of a world to the number of threads, if that is wanted and nobody else uses Numba's threads."""
     if flag is None or not wanted or not _threads.acquire(blocking=False):
         yield
         return
     try:
-        flag[0] = 1
+        flag[0] = numba.get_num_threads()
         yield
     finally:
         flag[0] = 0
