@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -207,6 +209,78 @@ def test_a_curve_that_was_drawn_by_hand_is_found(runs):
         run.violation[-1] += 0.5
 
 
+@pytest.mark.parametrize("curve", ["regret", "loss", "violation", "hard_violation", "dual", "epoch"])
+def test_no_curve_can_be_changed_alone(runs, curve):
+    run = runs.copy("streaming")
+    drawn = getattr(run, curve).copy()
+    drawn[-1] += 1
+    assert "record: curves" in failing(replace(run, **{curve: drawn}))
+
+
+def test_extremes_that_no_episode_had_are_found(runs):
+    run = runs.copy("streaming")
+    kept = run.extremes
+    for changed in (
+        {"dual_max": kept.dual_max / 2},
+        {"violation_peak": kept.violation_peak / 2},
+        {"violation_peak_episode": kept.violation_peak_episode + 40},
+        {"violation_zero_crossing": kept.violation_zero_crossing + 1},
+    ):
+        assert failing(replace(run, extremes=replace(kept, **changed))) == {"record: extremes"}, changed
+
+
+def test_an_average_policy_of_another_run_is_found(runs):
+    run = replace(runs.copy("streaming"), occupancy=runs.get("streaming", seed=1).occupancy)
+    assert failing(run) == {"record: occupancy"}
+
+
+def test_a_comparator_that_is_easier_to_beat_is_found(runs):
+    """Uniform play in place of the best policy, with a regret curve that fits it."""
+    run = runs.copy("priced-jobs")
+    uniform = np.full(run.policy.shape, 1.0 / run.cmdp.n_actions)
+    losses = run.trace.loss_weights
+    worth = np.einsum("khd,hd->k", losses, tr.oracle.feature_occupancy(run.cmdp, uniform))
+    comparator = replace(run.comparator, policy=uniform, value=float(worth.mean()))
+    easier = replace(run, comparator=comparator, regret=run.loss - np.cumsum(worth)[run.episodes - 1])
+    assert failing(easier) == {"record: comparator"}
+    assert certify(easier).row("record: comparator").where == "the best value"
+    better = replace(run.comparator, value=run.comparator.value - 0.1)
+    assert failing(replace(run, comparator=better)) == {"record: comparator"}
+
+
+def test_an_epoch_that_was_left_out_is_found_even_where_nothing_learns(runs):
+    """With the theory's constants the policy never leaves uniform and the dual stays at zero: a restart changes nothing."""
+    run = runs.copy("job-scheduling", "theory")
+    run.trace.epoch_starts = np.delete(run.trace.epoch_starts, 3)
+    assert "record: epochs, none missed" in failing(run)
+
+
+def test_an_episode_that_changed_places_with_another_is_found(runs):
+    run = runs.copy("priced-jobs")
+    for name in ("states", "actions", "costs", "loss_weights", "dual", "values", "exact_values", "policies"):
+        array = getattr(run.trace, name)
+        array[[100, 130]] = array[[130, 100]]
+    assert {"record: values", "record: dual", "record: policies"} <= failing(run)
+
+
+@pytest.mark.parametrize("setting", ["alpha", "eta", "beta_b", "beta_w", "theta"])
+def test_settings_that_the_run_did_not_have_are_found(runs, setting):
+    run = runs.copy("priced-jobs")
+    learner = dict(run.about["learner"])
+    learner[setting] *= 1.01
+    run.about = {**run.about, "learner": learner}
+    assert failing(run) & {"record: values", "record: dual", "record: policies"}
+
+
+def test_the_last_dual_and_a_scaled_policy_are_found(runs):
+    run = runs.copy("priced-jobs")
+    run.trace.dual[-1] += 1e-6
+    assert failing(run) == {"record: dual"}
+    run = runs.copy("priced-jobs")
+    run.trace.policies[70, 1] *= 1 + 1e-6
+    assert "record: probabilities" in failing(run)
+
+
 # ---- bad input ------------------------------------------------------------------------------------------------------
 
 
@@ -228,5 +302,8 @@ def test_arrays_that_do_not_fit_are_named_all_at_once(runs):
     with pytest.raises(tr.InputError) as caught:
         certify(run)
     assert [line.split(":")[1].strip() for line in caught.value.problems] == ["trace.costs", "trace.dual"]
+    run = runs.copy("streaming")
+    with pytest.raises(tr.InputError, match=r"run\.episodes"):
+        certify(replace(run, episodes=run.episodes + 1))
     with pytest.raises(tr.InputError, match="delta"):
         certify(runs.get("streaming"), delta=0.0)

@@ -16,7 +16,7 @@ import numpy as np
 from tightrope import constants
 from tightrope.errors import InputError
 from tightrope.learners.pdpo import PDPO
-from tightrope.oracle import best_policy, slater
+from tightrope.oracle import BestPolicy, best_policy, slater
 from tightrope.problems.cmdp import LinearCMDP
 from tightrope.recorder import Trace
 from tightrope.run import Run
@@ -83,7 +83,8 @@ def certify(run: Run, delta: float = 0.1, progress: Callable[[int, int], None] |
         raise InputError(f"certify: delta: {delta!r}, wanted a number between 0 and 1")
     K = len(trace.states)
     setting = new_setting(run.cmdp, learner, trace, K)
-    judges = _judges(run, trace)
+    best = best_policy(run.cmdp, trace.loss_weights.mean(axis=0))
+    judges = _judges(run, best)
     numbers = learner.numbers(run.cmdp, K, judges.gamma, delta)
     segments = Segments(setting)
     record, event = RecordWatch(setting, run), EventWatch(setting, numbers)
@@ -97,7 +98,7 @@ def certify(run: Run, delta: float = 0.1, progress: Callable[[int, int], None] |
             progress(chunk.first + chunk.size, K)
     exact = record.exact_values
     found = decompose(setting, run, exact, value.star_values, value.v_hat)
-    rows = [*record.finish(value.star_values), *event.finish()]
+    rows = [*record.finish(value.star_values, best), *event.finish()]
     event_3 = next(row for row in rows if row.name == "E3").holds
     rows += [*policy.finish(), *dual.finish(), *value.finish(exact, event.all_good, event_3), *identities(found)]
     rows += _theorem(run, learner, found, numbers)
@@ -156,14 +157,17 @@ def _trace(run: Run) -> Trace:
     starts = trace.epoch_starts
     if not len(starts) or starts[0] != 0 or (np.diff(starts) <= 0).any() or starts[-1] >= K:
         wrong.append("certify: trace.epoch_starts: wanted 0 and rising episodes below K")
+    at = run.episodes
+    if at.shape != run.regret.shape or not len(at) or at[0] < 1 or (np.diff(at) <= 0).any() or at[-1] > K:
+        wrong.append(f"certify: run.episodes: wanted rising episodes from 1 to {K}, one for each point of the curves")
     if wrong:
         raise InputError(wrong)
     return trace
 
 
-def _judges(run: Run, trace: Trace) -> Judges:
-    """The policies that the proofs compare with."""
+def _judges(run: Run, best: BestPolicy) -> Judges:
+    """The policies that the proofs compare with: the run's own comparator, where it has one, and Slater's."""
     cmdp: LinearCMDP = run.cmdp
     room = slater(cmdp)
-    best = run.comparator or best_policy(cmdp, trace.loss_weights.mean(axis=0))
-    return Judges(best.policy, room.policy, room.gamma, cmdp.initial_state is not None)
+    star = best if run.comparator is None else run.comparator
+    return Judges(star.policy, room.policy, room.gamma, cmdp.initial_state is not None)
