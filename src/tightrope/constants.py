@@ -211,6 +211,11 @@ def unmet(n: Numbers) -> list[str]:
         (0.0 < n.alpha <= 1.0, f"0 < alpha <= 1 (alpha = {n.alpha:.4g})"),
         (0.0 < n.eta <= 1.0, f"0 < eta <= 1 (eta = {n.eta:.4g})"),
         (0.0 < n.theta < 1.0, f"0 < theta < 1 (theta = {n.theta:.4g})"),
+        (n.theta * n.K >= 1 - 1e-9, f"theta >= 1/K ({n.theta:.4g}, wanted {1.0 / n.K:.4g})"),
+        (
+            n.period >= n.K**0.75 * (1 - 1e-9),
+            f"mixing_period >= K^(3/4) ({n.period:,.4g}, wanted {n.K**0.75:,.4g})",
+        ),
         (n.decay <= 1.0, f"dual_decay <= 1 ({n.decay:.4g})"),
         (
             n.decay >= 4.0 * n.alpha * n.eta * n.H**3 * (1 - 1e-9),

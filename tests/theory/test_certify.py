@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -59,6 +60,21 @@ def test_rows_whose_hypotheses_fail_do_not_apply(runs):
     found = certify(runs.get("priced-jobs", "practical"))
     for name in ("E2", "Lyapunov drift, a mixing period", "cost of optimism", "main theorem, regret"):
         assert not found.row(name).applies, name
+
+
+def test_rows_whose_proofs_want_a_dual_pulled_down_or_an_offset_of_log_k_say_nothing_without(runs):
+    """`tighten` pulls the dual of `practical` up."""
+    cmdp = tr.problems.make("priced-jobs")
+    losses, pulled = tr.losses.make("alternating", cmdp, 300), tr.PDPO.practical(cmdp, 300)
+    for learner, applies in ((pulled, False), (pulled.replace(tighten=0.0), True)):
+        row = certify(tr.simulate(cmdp, losses, learner, 300, trace=True)).row("dual term")
+        assert row.applies is applies and row.holds
+    wide = {"beta_b": 20.0, "beta_w": 80.0 * math.log(300)}
+    for offset, applies in ((math.log(300) - 1.0, False), (math.log(300), True)):
+        learner = pulled.replace(**wide, contraction_offset=offset, alpha=1e-6, eta=1e-6)
+        found = certify(tr.simulate(cmdp, losses, learner, 300, trace=True))
+        assert found.row("E1 and E2 with the run's beta_b").computed < 20.0
+        assert found.row("cost of optimism, summed").applies is applies
 
 
 def test_the_identities_hold_to_a_millionth_and_their_terms_are_curves(runs):

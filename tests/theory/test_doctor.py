@@ -125,6 +125,44 @@ def test_the_bounds_are_vacuous_until_a_k_at_which_they_are_not(priced):
     assert tr.PDPO.theory(priced, K).regret_bound(priced, K, 1.5) == 10.0 * K
 
 
+@pytest.mark.parametrize(
+    ("changes", "hypothesis"),
+    [
+        ({"contraction_offset": 1.0}, "contraction_offset = log K"),
+        ({"theta": 1e-200}, "theta >= 1/K"),
+        ({"mixing_period": 10}, "mixing_period >= K^(3/4)"),
+        ({"tighten": 1000.0}, "tighten = 0"),
+        ({"dual_cap": 1.0}, "no dual_cap"),
+        ({"restart": "warm"}, "restart = 'paper'"),
+    ],
+)
+def test_the_theorem_is_silent_on_settings_that_its_proof_does_not_cover(priced, changes, hypothesis):
+    """At a K at which the bounds of the theory's own settings say something."""
+    many = 10**90
+    theory = tr.PDPO.theory(priced, many)
+    assert theory.unmet(priced, many, 1.5) == []
+    assert theory.regret_bound(priced, many, 1.5) < 10.0 * many
+    assert theory.violation_bound(priced, many, 1.5) < 10.0 * many
+    changed = theory.replace(**changes)
+    assert hypothesis in "; ".join(changed.unmet(priced, many, 1.5))
+    assert changed.regret_bound(priced, many, 1.5) == changed.violation_bound(priced, many, 1.5) == 10.0 * many
+    assert hypothesis in one(tr.doctor(priced, changed, many), "hypotheses").text
+
+
+def test_the_theorem_s_episodes_start_in_one_state(priced):
+    start = np.zeros(priced.n_states)
+    start[[4, 9]] = 0.5
+    anywhere = tr.LinearCMDP(priced.feature_table, priced.kernel_table, priced.cost_weights, priced.budgets, start)
+    many = 10**90
+    learner = tr.PDPO.theory(anywhere, many)
+    assert learner.unmet(anywhere, many, 1.5) == ["one first state: every episode starts in the same"]
+    assert learner.regret_bound(anywhere, many, 1.5) == 10.0 * many
+    with pytest.raises(tr.InputError, match="episodes: 0"):
+        learner.regret_bound(priced, 0, 1.5)
+    with pytest.raises(tr.InputError, match="delta: 2"):
+        learner.regret_bound(priced, many, 1.5, 2)
+
+
 def test_a_budget_without_room_fails_slater_s_condition(priced):
     least = float(tr.oracle.slater(priced).costs[0])
     tight = tr.problems.make("priced-jobs", budget=least)

@@ -88,8 +88,7 @@ class PDPO:
     def theory(cls, cmdp: LinearCMDP | Sizes, episodes: int, delta: float = 0.1, **overrides: Any) -> PDPO:
         """The constants of Algorithm 1, its input line. They are far too large for any K that one can run."""
         K = whole("episodes", episodes, least=1)
-        if real_wrong(delta, 0.0, 1.0) or not 0 < delta < 1:
-            raise InputError(f"delta: {delta!r}, wanted a number between 0 and 1")
+        _check_delta(delta)
         H, d, A = cmdp.horizon, cmdp.dim, cmdp.n_actions
         given = {"beta_b": constants.beta_b(K, H, d, A, delta), "alpha": K**-0.75 / H} | overrides
         return cls._from_paper(cmdp, K, 4.0, given)
@@ -193,17 +192,34 @@ class PDPO:
 
     def regret_bound(self, cmdp: LinearCMDP | Sizes, episodes: int, gamma: float, delta: float = 0.1) -> float:
         """The main theorem's bound on the regret with all its constants; H*K, which is always true, where nothing is proved."""
-        numbers = self.numbers(cmdp, episodes, gamma, delta)
-        return cmdp.horizon * float(episodes) if self._unproved(numbers) else constants.regret_bound(numbers)
+        if self.unmet(cmdp, episodes, gamma, delta):
+            return cmdp.horizon * float(episodes)
+        return constants.regret_bound(self.numbers(cmdp, episodes, gamma, delta))
 
     def violation_bound(self, cmdp: LinearCMDP | Sizes, episodes: int, gamma: float, delta: float = 0.1) -> float:
         """The same for the running violation."""
-        numbers = self.numbers(cmdp, episodes, gamma, delta)
-        return cmdp.horizon * float(episodes) if self._unproved(numbers) else constants.violation_bound(numbers)
+        if self.unmet(cmdp, episodes, gamma, delta):
+            return cmdp.horizon * float(episodes)
+        return constants.violation_bound(self.numbers(cmdp, episodes, gamma, delta))
 
-    def _unproved(self, numbers: constants.Numbers) -> bool:
-        """Whether the theorem's proof does not cover these settings."""
-        return bool(constants.unmet(numbers)) or self.restart != "paper" or numbers.m != 1
+    def unmet(self, cmdp: LinearCMDP | Sizes, episodes: int, gamma: float = math.nan, delta: float = 0.1) -> list[str]:
+        """What the main theorem's proof asks for and these settings, or this problem, do not have; each as an inequality."""
+        _check_delta(delta)
+        offset, log_k = self.contraction_offset, math.log(whole("episodes", episodes, least=1))
+        first = getattr(cmdp, "initial_state", 0)
+        conditions = (
+            (self.restart == "paper", "restart = 'paper': policy and dual start anew with every epoch"),
+            (
+                offset is None or abs(offset - log_k) <= 1e-9 * (1.0 + log_k),
+                f"contraction_offset = log K ({offset}, wanted {log_k:.4g})",
+            ),
+            (self.tighten == 0, f"tighten = 0: the dual follows the budget itself (tighten = {self.tighten:g})"),
+            (self.dual_cap is None, f"no dual_cap (dual_cap = {self.dual_cap})"),
+            (cmdp.n_constraints == 1, f"one constraint (m = {cmdp.n_constraints})"),
+            (first is not None, "one first state: every episode starts in the same"),
+        )
+        broken = constants.unmet(self.numbers(cmdp, episodes, gamma, delta))
+        return broken + [text for met, text in conditions if not met]
 
     def largest_margin(self, budgets: Floats) -> Floats:
         """[m]: the most by which `tighten` undercuts the budgets."""
@@ -251,6 +267,11 @@ def check_names(given: dict[str, Any]) -> None:
     wrong = [f"{key}: not a setting of PDPO; {suggest(key, known)}" for key in given if key not in known]
     if wrong:
         raise InputError(wrong)
+
+
+def _check_delta(delta: Any) -> None:
+    if real_wrong(delta, 0.0, 1.0) or not 0 < delta < 1:
+        raise InputError(f"delta: {delta!r}, wanted a number between 0 and 1")
 
 
 def _numbers(given: dict[str, Any], *settings: str) -> None:

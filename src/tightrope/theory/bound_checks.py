@@ -20,11 +20,8 @@ def bound_checks(case: Case) -> Iterator[Finding]:
 
 
 def _hypotheses(case: Case) -> Iterator[Finding]:
-    broken = constants.unmet(case.numbers)
-    if case.warm:
-        broken.append("restart = 'paper': policy and dual start anew with every epoch")
-    if len(case.budgets) > 1:
-        broken.append(f"one constraint (m = {len(case.budgets)})")
+    gamma = math.nan if case.slater is None else case.slater
+    broken = case.learner.unmet(case.sizes, case.episodes, gamma)
     if not broken:
         return
     yield Finding(

@@ -108,8 +108,8 @@ def certify(run: Run, delta: float = 0.1, progress: Callable[[int, int], None] |
 def _theorem(run: Run, learner: PDPO, found: Decomposition, numbers: constants.Numbers) -> list[Row]:
     """thm:main, with every constant; where beta_w is beyond K it says H K, which is true."""
     K, gamma = int(numbers.K), numbers.gamma
-    broken = [text for text in constants.unmet(numbers) if not text.startswith("beta_w <= K")]
-    speaks = not broken and learner.restart == "paper" and numbers.m == 1
+    broken = learner.unmet(run.cmdp, K, gamma, numbers.delta)
+    speaks = all(text.startswith("beta_w <= K") for text in broken)
     regret = Check("main theorem, regret", "thm:main", "Regret <= (I) + (II) + (III), with all constants")
     violation = Check("main theorem, violation", "thm:main", "Violation <= (IV) + (V), with all constants")
     regret.take(found.regret[-1], learner.regret_bound(run.cmdp, K, gamma, numbers.delta), speaks, "all episodes")

@@ -61,7 +61,7 @@ def growth(cmdp: LinearCMDP) -> Growth:
 
 def epoch_lengths(grown: Growth, episodes: int) -> Floats:
     """[E]: the lengths of the epochs to come."""
-    at = np.concatenate([[0.0], np.geomspace(1.0, max(episodes, 2), GRID)])
+    at = np.concatenate([[0.0], np.geomspace(1.0, max(float(episodes), 2.0), GRID)])
     logdet = np.stack([_logdet(at, row[row > 0]) for row in grown.spectrum])  # [H, G]
     logdet += np.linspace(0.0, 1e-9, len(at))  # strictly rising, so that it can be inverted
     starts, k = [0], 0.0

@@ -150,7 +150,8 @@ class DualWatch:
         most = dual.max(initial=0.0)
         largest = 3.0 * n.H + max(n.c2 + n.c1 * most, self.margin.max(initial=0.0))
         whole = len(starts) * 3.0 * n.H * most + n.eta / 2.0 * K * largest**2
-        self.dual_sum.take((-dual * excess).sum(axis=0), whole, low.all(axis=0), where="constraint {}".format)
+        counts = (low & (drift >= 0.0)).all(axis=0)  # the proof drops the pull of the drift, which must not be upwards
+        self.dual_sum.take((-dual * excess).sum(axis=0), whole, counts, where="constraint {}".format)
         over = np.add.reduceat(excess, starts, axis=0)
         bound = dual[ends] / n.eta + _without_last(drift, starts, ends) + 3.0 * n.H
         uncapped = np.maximum.reduceat(dual, starts, axis=0) < dual_cap(self.setting)

@@ -45,6 +45,7 @@ class ValueWatch:
             "lem:omd+optimism",
             "V-hat_f + Y V-hat_g - V_f^{pi*} - Y V_g^{pi*} <= E_{P-bar,pi*}[<Q, pi^k - pi*>]",
         )
+        self.fixed_start = judges.fixed_start
         weights = setting.cmdp.cost_weights.swapaxes(0, 1)
         self.star_mu = feature_occupancy(setting.cmdp, judges.star)  # [H, d]
         slater_mu = feature_occupancy(setting.cmdp, judges.slater)
@@ -127,7 +128,8 @@ class ValueWatch:
 
     def finish(self, exact: Floats, all_good: Floats, event_3: bool) -> list[Row]:
         """exact [K, 1+m]; all_good [C, K]."""
-        fine = all_good.all(axis=1) & self.small.all(axis=1) & event_3
+        paper = self.fixed_start and self.setting.offset >= math.log(self.n.K) - 1e-9  # 2/K in lem:cassel 3
+        fine = all_good.all(axis=1) & self.small.all(axis=1) & event_3 & paper
         summed = (exact - self.v_hat).sum(axis=0)
         self.cost_sum.take(summed, constants.cost_of_optimism(self.n), fine, where=lambda c: f"channel {c}")
         values = (self.optimism, self.bonus, self.contracted, self.difference, self.difference_bar)
