@@ -85,6 +85,24 @@ def test_without_a_step_the_dual_is_inert(priced):
     assert one(tr.doctor(priced, tr.PDPO.practical(priced, K, eta=0.0), K), "dual-inert").severity == "error"
 
 
+@pytest.mark.parametrize("preset", ["practical", "experiment"])
+def test_a_budget_that_no_policy_can_exceed_needs_no_dual(preset):
+    """Nothing is wrong with a dual at zero there, whatever its drift."""
+    cmdp = tr.problems.make("priced-jobs", budget=10.0)
+    found = tr.doctor(cmdp, tr.learners.make("pdpo", cmdp, K, preset), K)
+    inert = one(found, "dual-inert")
+    assert (inert.severity, inert.number) == ("info", pytest.approx(0.0, abs=1e-9))
+    assert "budget-effective" not in found.ids() and found.ok
+
+
+@pytest.mark.parametrize("episodes", [1, 2, 10**9, 10**40])
+@pytest.mark.parametrize("preset", ["practical", "experiment", "theory"])
+def test_any_number_of_episodes_is_judged(priced, preset, episodes):
+    found = tr.doctor(priced, tr.learners.make("pdpo", priced, episodes, preset), episodes)
+    assert ("policy-frozen" in found.ids()) == (preset == "theory" and 1 < episodes < 10**40)
+    assert "bound-vacuous" in found.ids() or episodes == 10**40
+
+
 def test_steps_too_small_for_an_epoch_and_steps_that_flip_the_policy(priced):
     slow = one(tr.doctor(priced, tr.PDPO.practical(priced, K, alpha=1e-5), K), "step-slow")
     assert (slow.severity, slow.number) == ("error", pytest.approx(1 / (1e-5 * 0.5)))
@@ -146,7 +164,7 @@ def test_the_theorem_is_silent_on_settings_that_its_proof_does_not_cover(priced,
     changed = theory.replace(**changes)
     assert hypothesis in "; ".join(changed.unmet(priced, many, 1.5))
     assert changed.regret_bound(priced, many, 1.5) == changed.violation_bound(priced, many, 1.5) == 10.0 * many
-    assert hypothesis in one(tr.doctor(priced, changed, many), "hypotheses").text
+    assert hypothesis in one(tr.doctor(priced, changed, many), "hypotheses").inequality
 
 
 def test_the_theorem_s_episodes_start_in_one_state(priced):
@@ -236,8 +254,9 @@ def test_other_learners_are_not_judged_but_their_problem_is(priced):
             raise NotImplementedError
 
     found = tr.doctor(priced, Still(), K)
-    assert found.ok
+    assert found.ok and not found.judged
     assert "not judged" in found.facts["learner"]
+    assert str(found) == "nothing found that speaks against the problem"
 
 
 @pytest.mark.parametrize(
@@ -246,8 +265,13 @@ def test_other_learners_are_not_judged_but_their_problem_is(priced):
         (("jobs", None, 10), "doctor: str, wanted a LinearCMDP"),
         ((Sizes(2, 2, 2), "practical", 10), "learner str"),
         ((Sizes(2, 2, 2), tr.PDPO.practical(Sizes(2, 2, 2), 10), 0), "episodes: 0"),
+        ((Sizes(2, 2, 2), tr.PDPO.practical(Sizes(2, 2, 2), 10), 10, None, "all"), "budgets: 'all'"),
+        (
+            (Sizes(2, 2, 2), tr.PDPO.practical(Sizes(2, 2, 2), 10), 10, None, [3.0]),
+            r"budgets: \[3.0\], wanted numbers in",
+        ),
     ],
 )
 def test_bad_input_is_named(given, message):
     with pytest.raises(tr.InputError, match=message):
-        tr.doctor(*given)
+        tr.doctor(*given[:4], budgets=given[4] if len(given) > 4 else None)

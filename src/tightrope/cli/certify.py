@@ -45,7 +45,8 @@ def _runs(directory: Path) -> list[Path]:
     ours = [folder for folder in traced if read_manifest(folder)["spec"]["learner"]["name"] == PDPO.name]
     if not ours:
         kind = f"of learner {PDPO.name!r} " if traced else ""
-        held = f"{len(folders)} runs, none {kind}with a trace" if folders else "no run"
+        count = f"{len(folders)} run{'s' if len(folders) > 1 else ''}"
+        held = f"{count}, none {kind}with a trace" if folders else "no run"
         raise InputError(f"{directory}: holds {held}; wanted a run made with `trace = true` in its spec")
     if len(traced) > len(ours):
         print(

@@ -59,6 +59,8 @@ def _tell(found: Report, title: str) -> None:
     counts = [(word, sum(f.severity == word for f in found.findings)) for word in COLOURS]
     told = ", ".join(f"{n} {word}{'s' if n != 1 and word != 'info' else ''}" for word, n in counts if n)
     verdict = "These settings can work here." if found.ok else "These settings cannot do what they are for."
+    if not found.judged:
+        verdict = "The problem alone was judged."
     console.print(Text(f"{verdict} Found: {told or 'nothing'}.", style="bold"))
 
 

@@ -150,9 +150,14 @@ def read_case(problem: Any, learner: Any, episodes: Any, losses: Any = None, bud
         budgets = problem.budgets
     elif budgets is None:
         raise InputError("doctor: budgets: missing; wanted one for each constraint, where there is no model")
-    given = np.atleast_1d(np.asarray(budgets, dtype=float))
+    try:
+        given = np.atleast_1d(np.asarray(budgets, dtype=float))
+    except (TypeError, ValueError):
+        raise InputError(f"doctor: budgets: {budgets!r}, wanted {problem.n_constraints} numbers") from None
     if given.shape != (problem.n_constraints,):
         raise InputError(f"doctor: budgets: shape {given.shape}, wanted [m] = ({problem.n_constraints},)")
+    if not ((given >= 0) & (given <= problem.horizon)).all():
+        raise InputError(f"doctor: budgets: {given.tolist()}, wanted numbers in [0, H] = [0, {problem.horizon}]")
     return Case(learner, problem, given, count, losses)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tightrope import constants
 from tightrope.learners import PDPO, Learner, describe
 from tightrope.oracle import slater
 from tightrope.problems.cmdp import LinearCMDP
@@ -45,7 +46,7 @@ def _stranger(problem: LinearCMDP, learner: Learner) -> Report:
         "learner": f"{describe(learner)['name']}, whose settings are not judged",
         "Slater's constant": f"{gamma:.4g}",
     }
-    return report(list(slater_checks(gamma)), told)
+    return report(list(slater_checks(gamma)), told, judged=False)
 
 
 def judge(case: Case) -> Report:
@@ -65,5 +66,8 @@ def facts(case: Case) -> dict[str, str]:
     if case.gaps is not None:
         told["action gaps"] = f"median {case.gaps.middle:.3g}, widest {case.gaps.widest:.3g}"
     if case.epochs is not None:
-        told["epochs to be expected"] = f"{len(case.epochs):,}, the longest {case.epochs.max():,.0f} episodes"
+        most, longest = constants.epochs(case.numbers), case.epochs.max()
+        told["epochs to be expected"] = (
+            f"{len(case.epochs):,} (at most {most:,.0f}), the longest {longest:,.0f} episodes"
+        )
     return told

@@ -23,11 +23,28 @@ NO_DRIFT = (
 def dual_checks(case: Case) -> Iterator[Finding]:
     """Each constraint by itself."""
     for i in range(len(case.budgets)):
+        if float(case.dearest[i]) <= case.budgets[i] + 1e-9:
+            yield _nothing_to_do(case, i)
+            continue
         inert = list(_inert(case, i))
         yield from inert
         yield from _effective(case, i)
         if not inert:
             yield from _reach(case, i)
+
+
+def _nothing_to_do(case: Case, i: int) -> Finding:
+    """A dual at zero is right where the budget cannot be exceeded."""
+    b, dearest = float(case.budgets[i]), float(case.dearest[i])
+    return Finding(
+        "dual-inert",
+        "info",
+        f"the dual{which(i, case.budgets)} has nothing to do: no policy costs more than {dearest:.4g}, so the budget {b:g} "
+        "holds by itself",
+        b - dearest,
+        f"max V_g = {dearest:.4g} <= b = {b:g}",
+        f"a budget below {dearest:.4g}, if it is to bind; gives up nothing",
+    )
 
 
 def _inert(case: Case, i: int) -> Iterator[Finding]:

@@ -51,6 +51,7 @@ class Report:
 
     findings: Sequence[Finding]
     facts: dict[str, str] = field(default_factory=dict)
+    judged: bool = True  # whether the learner's settings were looked at, and not its problem alone
 
     @property
     def errors(self) -> list[Finding]:
@@ -78,10 +79,10 @@ class Report:
 
     def __str__(self) -> str:
         if not self.findings:
-            return "nothing found that speaks against these settings"
+            return "nothing found that speaks against " + ("these settings" if self.judged else "the problem")
         return "\n".join(finding.line for finding in self.findings)
 
 
-def report(findings: Sequence[Finding], facts: dict[str, str]) -> Report:
+def report(findings: Sequence[Finding], facts: dict[str, str], judged: bool = True) -> Report:
     """The worst first, otherwise in the order given."""
-    return Report(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)), facts)
+    return Report(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)), facts, judged)

@@ -53,7 +53,7 @@ def _frozen(case: Case) -> Iterator[Finding]:
     least = longest / math.sqrt(
         1.0 + case.episodes * longest**2
     )  # the smallest |phi| in the norm that K visits can give
-    if case.learner.beta_w * least < case.offset:
+    if case.learner.beta_w == 0 or case.learner.beta_w * least < case.offset:
         return
     limit = case.offset / least
     yield Finding(
