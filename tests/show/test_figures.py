@@ -125,6 +125,27 @@ def test_values_that_have_no_logarithm_are_counted_not_hidden():
     assert "2 of 6 values are not positive" in figure._supxlabel.get_text()  # pyright: ignore
 
 
+def labels(axes) -> list[str]:
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_slopes_that_are_known_are_drawn_with_their_intervals_and_no_lower_bound_is_drawn_for_violation():
+    frame = pl.concat([rates_frame(), rates_frame().with_columns(measure=pl.lit("violation"))])
+    known = {"regret": (0.5, 0.125), "violation": (-0.25, None)}
+    regret, violation = figures.draw_rates(frame, 0.75, 0.5, found=known).axes
+    assert labels(regret) == ["pdpo: slope 0.50 ± 0.12", "declared: slope 0.75", "lower bound: slope 0.5"]
+    assert labels(violation) == ["pdpo: slope -0.25", "declared: slope 0.75"]
+    ends = regret.lines[1].get_xdata(), regret.lines[1].get_ydata()
+    assert fitted(*map(np.asarray, ends))[0] == pytest.approx(0.5)
+
+
+def test_numbers_of_episodes_within_a_decade_do_not_write_over_each_other():
+    frame = rates_frame().with_columns(pl.col("episodes").replace({1000: 1100, 10_000: 9000}))
+    (axes,) = figures.draw_rates(frame).axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["1,100", "9,000"]
+    assert not any(text.get_text() for text in axes.get_xticklabels(minor=True))
+
+
 def test_latex_shows_names_as_they_are():
     text = latex(pl.DataFrame({"group": ["50% of_a {b} \\c"], "value": [12_345.6], "seeds": [3]}), "A & B")
     assert r"50\% of\_a \{b\} \textbackslash{}c & $12\,346$ & 3 \\" in text

@@ -41,7 +41,8 @@ def measure_rates(
     told = {**tables, "episodes": ladder, "seeds": seeds, "runs": list(results.keys)}
     drawn = frame.select("group", "measure", "episodes", value="counted")
     note = f"{asked['problem']}, {asked['losses']} losses, {seeds} seeds. {SUM} is floored at 0.01% of H K."
-    figure = draw_rates(drawn, declared, LOWER_BOUND, note)
+    taken = {row.measure: (row.slope, row.half) for row in found}
+    figure = draw_rates(drawn, declared, LOWER_BOUND, note, taken)
     ending = _ending(folder, told)
     content = {
         f"figure-rates{ending}.png": rendered(figure, "png"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 
 @style.styled
 def draw_rates(
-    frame: pl.DataFrame, declared: float | None = None, lower: float | None = None, note: str = ""
+    frame: pl.DataFrame,
+    declared: float | None = None,
+    lower: float | None = None,
+    note: str = "",
+    found: Mapping[str, tuple[float | None, float | None]] | None = None,
 ) -> Figure:
     """A panel a measure.
 
@@ -26,7 +31,8 @@ def draw_rates(
     ----------
     frame: `group`, `measure`, `episodes` (the K of a run), `value`; a row a run. Values that are not positive have no
         logarithm: they are left out, and the foot says how many.
-    declared: the slope that the learner declares, drawn as a guide; `lower` the slope of a lower bound.
+    declared: the slope that the learner declares, drawn as a guide; `lower` the slope of a lower bound on the regret.
+    found: slope and half its 95% interval by measure, where they were taken another way than from all points at once.
     """
     measures = frame["measure"].unique(maintain_order=True).to_list()
     figure = style.new_figure(style.panels(len(measures)))
@@ -36,15 +42,17 @@ def draw_rates(
         axes.set_xlabel("episodes K")
         if own.height:
             for group, colour in zip(groups(own), style.colours()):
-                _points(axes, own.filter(own["group"] == group), group, colour)
-            _guides(axes, own, declared, lower)
+                _points(axes, own.filter(own["group"] == group), group, colour, (found or {}).get(measure))
+            _guides(axes, own, declared, lower if measure != "violation" else None)
             axes.set_xscale("log")
             axes.set_yscale("log")
+            _ticks(axes, own["episodes"].to_numpy())
             if axes.get_legend_handles_labels()[1]:  # points at one K alone have no line, and so no label
                 axes.legend(loc="best")
     left_out = frame.filter(frame["value"] <= 0).height
     lost = f"{left_out} of {frame.height} values are not positive and left out. " if left_out else ""
-    style.foot(figure, f"a point a run; lines: least squares in logarithms. {lost}{note}")
+    how = "least squares in logarithms" if found is None else "mean over seeds of least squares in logarithms"
+    style.foot(figure, f"a point a run; lines: {how}. {lost}{note}")
     return figure
 
 
@@ -56,13 +64,30 @@ def fitted(episodes: Floats, values: Floats) -> tuple[float, float] | None:
     return float(slope), float(intercept)
 
 
-def _points(axes: Axes, own: pl.DataFrame, group: str, colour: str) -> None:
+def _points(
+    axes: Axes, own: pl.DataFrame, group: str, colour: str, known: tuple[float | None, float | None] | None
+) -> None:
+    """Points, and a line through their middle of the slope that is known, or fits them."""
     x, y = own["episodes"].to_numpy().astype(float), own["value"].to_numpy()
-    found = fitted(x, y)
+    fit = fitted(x, y)
+    slope, half = known or (None if fit is None else fit[0], None)
     axes.plot(x, y, "o", color=colour, markersize=2.5, alpha=0.6)
-    if found is not None:
+    if slope is not None:
         ends = np.array([x.min(), x.max()])
-        axes.plot(ends, np.exp(found[1]) * ends ** found[0], color=colour, label=f"{group}: slope {found[0]:.2f}")
+        line = np.exp(np.log(y).mean() + slope * (np.log(ends) - np.log(x).mean()))
+        interval = "" if half is None else f" ± {half:.2f}"
+        axes.plot(ends, line, color=colour, label=f"{group}: slope {slope:.2f}{interval}")
+
+
+def _ticks(axes: Axes, episodes: Floats) -> None:
+    """Decades; where fewer than two are in sight, the first and the last number of episodes instead."""
+    from matplotlib.ticker import NullFormatter
+
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    first, last = int(episodes.min()), int(episodes.max())
+    if np.floor(np.log10(last)) - np.ceil(np.log10(first)) < 1:
+        ends = sorted({first, last})
+        axes.set_xticks(ends, [f"{K:,}" for K in ends])
 
 
 def _guides(axes: Axes, own: pl.DataFrame, declared: float | None, lower: float | None) -> None:
