@@ -230,6 +230,22 @@ def test_an_agent_is_judged_by_its_settings_and_its_status():
     assert {"policy-frozen", "step-slow", "dual-slow"} <= set(frozen.ids("error"))
 
 
+def test_without_a_model_it_says_where_the_length_of_an_epoch_comes_from():
+    """Nobody knows the epochs to come; the bound on their number may be far from them."""
+    sizes = Sizes(n_actions=2, horizon=3, dim=8)
+    found = tr.doctor(sizes, tr.PDPO.experiment(sizes, 100), 100, budgets=[1.0])
+    assert "an epoch, with as many as there may be, has 1" in one(found, "step-slow").text
+    warm = tr.doctor(sizes, tr.PDPO.practical(sizes, 100, alpha=1e-3), 100, budgets=[1.0])
+    assert "the run has 100" in one(warm, "step-slow").text
+
+
+def test_an_agent_brings_its_own_learner():
+    agent = agent_after(tr.PDPO.practical(Sizes(n_actions=2, horizon=3, dim=8), 100), 0)
+    assert tr.doctor(agent, episodes=500).facts["episodes"] == "0 of 500"
+    with pytest.raises(tr.InputError, match=r"learner: int, wanted none.*doctor\(agent, episodes=K\)"):
+        tr.doctor(agent, 500)
+
+
 def test_several_constraints_are_judged_one_by_one():
     cmdp = tr.problems.make("random-linear", constraints=3)
     found = tr.doctor(cmdp, tr.PDPO.experiment(cmdp, K), K)

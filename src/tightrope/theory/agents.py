@@ -1,7 +1,8 @@
 """What can be said of an agent, which has no model? Its settings, and what its status shows so far.
 
 Slater's constant, the multipliers in hindsight and the action gaps cannot be known here; where a check needs them, what could
-at best be is taken instead (gaps of H, episodes that cost H), so that what is called an error is one for certain.
+at best be is taken instead (gaps of H, episodes that cost H). The lengths of epochs cannot be known either: they are taken from
+the bound on their number (lem:cassel 8 num of epoch), and the finding says so.
 """
 
 from __future__ import annotations

@@ -138,6 +138,13 @@ class Case:
             return self.episodes / max(1.0, constants.epochs(self.numbers)) * 2.0
         return float((self.epochs**2).sum() / self.epochs.sum())
 
+    @property
+    def life(self) -> str:
+        """What `stretch` is, in words before the number."""
+        if self.warm:
+            return "the run has"
+        return "an epoch has typically" if self.epochs is not None else "an epoch, with as many as there may be, has"
+
 
 def read_case(problem: Any, learner: Any, episodes: Any, losses: Any = None, budgets: Any = None) -> Case:
     """Check what was given; budgets [m] are those of the problem unless it is given by its sizes alone."""

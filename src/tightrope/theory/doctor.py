@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tightrope import constants
+from tightrope.errors import InputError
 from tightrope.learners import PDPO, Learner, describe
 from tightrope.oracle import slater
 from tightrope.problems.cmdp import LinearCMDP
@@ -32,7 +33,12 @@ def doctor(
     losses: what `losses.make` returns; without them, the problem's own profiles and their mean.
     budgets: [m], where there is no model.
     """
-    if learner is None and hasattr(problem, "status"):
+    if hasattr(problem, "status") and hasattr(problem, "sizes"):
+        if learner is not None:
+            given = type(learner).__name__
+            raise InputError(
+                f"doctor: learner: {given}, wanted none: an Agent brings its own; doctor(agent, episodes=K)"
+            )
         return doctor_agent(problem, episodes)
     if isinstance(problem, LinearCMDP) and isinstance(learner, Learner) and not isinstance(learner, PDPO):
         return _stranger(problem, learner)

@@ -155,7 +155,7 @@ def _reach_at_best(case: Case, i: int) -> Iterator[Finding]:
         "dual-slow",
         "error" if needed > case.stretch else "warning",
         f"even if every episode cost H = {H}, the dual{which(i, case.budgets)} would need {_count(needed)} episodes until a "
-        f"cost counts as much as a loss, and it lives for some {case.stretch:,.0f}",
+        f"cost counts as much as a loss, and {case.life} {case.stretch:,.0f}",
         needed,
         f"1/(eta(H - b) - dual_drift) = {_count(needed)} > {SLOW:g} * {case.stretch:,.0f}",
         f"eta = {64.0 / (H * math.sqrt(case.episodes)):.3g}; "

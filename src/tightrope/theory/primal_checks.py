@@ -148,12 +148,11 @@ def _steps(case: Case) -> Iterator[Finding]:
     needed = math.inf if alpha == 0 else 1.0 / (alpha * gap)
     share = needed / case.stretch
     if share > SLUGGISH:
-        life = "the run has" if case.warm else "an epoch has typically"
         yield Finding(
             "step-slow",
             "error" if share > SLOW else "warning",
             f"the policy needs {needed:,.0f} episodes to move by one nat at the problem's action gap {gap:.3g}, "
-            f"and {life} {case.stretch:,.0f}",
+            f"and {case.life} {case.stretch:,.0f}",
             needed,
             f"1/(alpha * gap) = {needed:,.4g} > {SLUGGISH:g} * {case.stretch:,.0f}",
             f"alpha = {20.0 / (gap * case.stretch):.3g}{'' if case.warm else ', or ' + WARM}; "
@@ -182,7 +181,7 @@ def _steps_at_best(case: Case) -> Iterator[Finding]:
         "step-slow",
         "error",
         f"even at the largest gap that there can be, H = {H}, the policy needs {needed:,.0f} episodes to move by one nat, and "
-        f"{'the run has' if case.warm else 'an epoch has typically'} {case.stretch:,.0f}",
+        f"{case.life} {case.stretch:,.0f}",
         needed,
         f"1/(alpha * H) = {needed:,.4g} > {SLOW:g} * {case.stretch:,.0f}",
         f"alpha = {64.0 * math.sqrt(math.log(max(case.sizes.n_actions, 2))) / (H * math.sqrt(case.episodes)):.3g}; "
