@@ -291,3 +291,11 @@ def test_other_learners_are_not_judged_but_their_problem_is(priced):
 def test_bad_input_is_named(given, message):
     with pytest.raises(tr.InputError, match=message):
         tr.doctor(*given[:4], budgets=given[4] if len(given) > 4 else None)
+
+
+def test_losses_that_no_run_would_take_are_refused(priced):
+    learner = tr.PDPO.practical(priced, 100)
+    with pytest.raises(tr.InputError, match="doctor: losses: str, wanted Profiles"):
+        tr.doctor(priced, learner, 100, "drift")
+    with pytest.raises(tr.InputError, match="doctor: losses: profiles"):
+        tr.doctor(priced, learner, 100, tr.losses.make("drift", tr.problems.make("streaming"), 100))

@@ -172,3 +172,38 @@ def test_the_mirror_descent_bound_is_the_derivation_s_and_not_the_misprint_s():
     mixings = n.theta * 500.0 / n.period
     assert grown == pytest.approx(mixings * math.log(2) / n.alpha + n.alpha * 500 * 9 / 2 + 2 * mixings * 3.0)
     assert without == pytest.approx((1 + n.theta) * math.log(2) / n.alpha + 2 * n.theta * 3.0 + 6.0)
+
+
+def test_the_terms_of_the_theorem_are_those_of_the_paper_written_out():
+    """lem:cost of opt (with the 4H of def:E3), lem:proj gd, lem:omd with mixing, lem:violation optimism, at its settings"""
+    H, K, A, d, gamma, delta = 7, 10**7, 3, 12, 0.4, 0.05
+    sizes = Sizes(A, H, d)
+    n = PDPO.theory(sizes, K, delta).numbers(sizes, K, gamma, delta)
+    alpha, eta, theta, log = 1 / (H * K**0.75), 1 / (H**2 * K**0.75), 1 / K, math.log
+    period = math.ceil(round(K**0.75, 9))
+    b = 2 * math.sqrt(2 * d * log(6 * K * H / delta))
+    b += 50 * (K**0.25 + 1) * d * H * math.sqrt(log(5 * H**2 * K**2 * A / delta))
+    w, epochs = 4 * b * log(K), 1.5 * d * H * log(2 * K)
+    optimism = 6 * b * H * math.sqrt(2 * d * K * log(K + 1)) + 64 * d * H**2 * w**2 * log(K + 1)
+    optimism += 4 * H * (3 * b + 16 * H * w**2) * log(6 * K / delta) + 8 * H**2
+    assert constants.cost_of_optimism(n) == pytest.approx(optimism)
+    dual = constants.dual_bound(n)
+    shift = 4 * alpha * H**3 * (1 + dual) + 4 * theta * H**2
+    ascent = eta / 2 * K * (3 * H + shift) ** 2 + 3 * H * dual * epochs
+    assert constants.dual_term(n, dual) == pytest.approx(ascent)
+    largest = 2 * H * (1 + dual)
+    once = (1 + theta) * log(A) / alpha + 2 * theta * largest + 2 * largest
+    every = theta * log(A) / (alpha * period) + alpha * largest**2 / 2 + 2 * theta * largest / period
+    descent = H * (epochs * once + K * every)
+    assert constants.primal_term(n, dual) == pytest.approx(descent)
+    enforced = epochs * (dual / eta + 3 * H) + K * shift
+    assert constants.violation_term(n, dual) == pytest.approx(enforced)
+    assert constants.regret_bound(n) == H * K  # beta_w is beyond K
+    many = PDPO.theory(sizes, 10**60, delta).numbers(sizes, 10**60, gamma, delta)
+    dual = constants.dual_bound(many)
+    regret = constants.cost_of_optimism(many) + constants.dual_term(many, dual) + constants.primal_term(many, dual)
+    assert regret < H * 1e60
+    assert constants.regret_bound(many) == pytest.approx(regret)
+    violation = constants.cost_of_optimism(many) + constants.violation_term(many, dual)
+    assert violation < H * 1e60
+    assert constants.violation_bound(many) == pytest.approx(violation)

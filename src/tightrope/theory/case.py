@@ -18,7 +18,8 @@ from tightrope import constants
 from tightrope.errors import InputError
 from tightrope.learners.pdpo import PDPO
 from tightrope.learners.protocol import Sizes
-from tightrope.losses import Profiles
+from tightrope.losses import Adversary, BestResponse, Profiles
+from tightrope.losses.profiles import fit
 from tightrope.numbers_in import whole
 from tightrope.oracle import best_policy, slater, start_value
 from tightrope.oracle.dynamic import least_value
@@ -72,7 +73,7 @@ class Case:
             return []
         if isinstance(self.losses, Profiles):
             return [self.losses.mean(min(self.episodes, self.losses.episodes))]
-        profiles = getattr(self.losses, "profiles", self.cmdp.loss_profiles)
+        profiles = self.losses.profiles if isinstance(self.losses, BestResponse) else self.cmdp.loss_profiles
         if profiles is None:
             return []
         return [np.mean(profiles, axis=0), *profiles]
@@ -153,6 +154,7 @@ def read_case(problem: Any, learner: Any, episodes: Any, losses: Any = None, bud
     if not isinstance(learner, PDPO):
         raise InputError(f"doctor: learner {type(learner).__name__}, wanted PDPO with its settings")
     count = whole("episodes", episodes, least=1)
+    _check_losses(problem, losses)
     if isinstance(problem, LinearCMDP):
         budgets = problem.budgets
     elif budgets is None:
@@ -166,6 +168,18 @@ def read_case(problem: Any, learner: Any, episodes: Any, losses: Any = None, bud
     if not ((given >= 0) & (given <= problem.horizon)).all():
         raise InputError(f"doctor: budgets: {given.tolist()}, wanted numbers in [0, H] = [0, {problem.horizon}]")
     return Case(learner, problem, given, count, losses)
+
+
+def _check_losses(problem: LinearCMDP | Sizes, losses: Any) -> None:
+    """Those that a run would take."""
+    if losses is None:
+        return
+    if not isinstance(losses, Profiles | Adversary):
+        raise InputError(
+            f"doctor: losses: {type(losses).__name__}, wanted Profiles, an Adversary or what losses.make returns"
+        )
+    if isinstance(losses, Profiles | BestResponse) and isinstance(problem, LinearCMDP):
+        fit(problem, losses.profiles, "doctor: losses: profiles")
 
 
 def which(i: int, budgets: Sequence[float] | Floats) -> str:
