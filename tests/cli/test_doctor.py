@@ -57,3 +57,11 @@ def test_a_spec_that_is_not_there_is_told_as_elsewhere(tightrope, tmp_path):
     said = tightrope("doctor", tmp_path / "nosuch.toml")
     assert said.code == 2
     assert "no such file" in said.err
+
+
+def test_of_a_learner_that_is_not_judged_nothing_is_promised(tightrope, tmp_path):
+    path = _spec(tmp_path, "practical")
+    path.write_text(path.read_text().replace('preset = "practical"', 'name = "ghosh2022"'))
+    said = tightrope("doctor", path)
+    assert said.code == 0
+    assert "The problem alone was judged." in said.out and "can work" not in said.out
