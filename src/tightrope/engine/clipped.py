@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tightrope.engine import policy as _policy
-from tightrope.engine.dense import WIDTH, DenseWorld, estimate_tile, estimate_weights, improve_tile
+from tightrope.engine.dense import WIDTH, DenseWorld, estimate_states, estimate_weights, improve_tile
 from tightrope.engine.jit import compiled
 
 
@@ -35,12 +35,8 @@ def _settle(q, policy, high, first, n, v, place):
 @compiled(inner=True, allocates=True)
 def _update_clipped(world, state, settings, tile, h, theta):
     """Lines 18 to 26 for the states of a tile at step h; where the current estimates decide, v is of the new policy."""
-    n_states = world.place_of.shape[1]
-    n = min(WIDTH, n_states - tile * WIDTH)
-    first = h * n_states + tile * WIDTH
-    q = np.empty((world.weights.shape[0], world.features.shape[1], WIDTH))
-    contraction, bonus, v = state.contraction, state.bonus, world.v[h % 2]
-    estimate_tile(world.features, tile, world.weights, state.policy, contraction, bonus, first, n, q, v, tile * WIDTH)
+    q, v = np.empty((world.weights.shape[0], world.features.shape[1], WIDTH)), world.v[h % 2]
+    n, first = estimate_states(world, state, tile, h, q)
     room, losses = np.empty((2, WIDTH)), np.empty((world.features.shape[1], WIDTH))  # `improve_tile` adds costs to q[0]
     for turn in range(1 + settings.current):
         _settle(q, state.policy, settings.q_high, first, n, v, tile * WIDTH)

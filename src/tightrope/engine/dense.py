@@ -1,4 +1,4 @@
-"""Features stored whole. Every operation is a pass over the features, split over threads when there are many.
+"""Features stored whole: the tables, and what an episode learns. Every operation is a pass over the features, on threads.
 
 What keeps it fast. Features lie in tiles of `WIDTH` states, `features[tile, a, j, w]`, so that inner loops run over states
 side by side and need no sum across a register; four coordinates are taken at a time. Next-state sums are kept only for
@@ -59,15 +59,23 @@ def estimate_weights(world, h, after, loss):
             value = world.v[after, c, world.reached[h, n]]
             for j in range(dim):
                 total[j] += world.sums[h, n, j] * value
-        for i in range(dim):
-            product = 0.0
-            for j in range(dim):
-                product += world.inverse[h, i, j] * total[j]
-            world.weights[c, i] = product + loss[h, i] if c == 0 else product
+        ridge_weights(world.inverse[h], total, world.weights[c])
+    for j in range(dim):
+        world.weights[0, j] += loss[h, j]
 
 
 @compiled(inner=True)
-def _products(features, tile, a, weights, c, out, n):
+def ridge_weights(inverse, total, weights):
+    """weights = Lambda^{-1} total: the fit to a sum of features times what followed them."""
+    for i in range(inverse.shape[0]):
+        product = 0.0
+        for j in range(inverse.shape[0]):
+            product += inverse[i, j] * total[j]
+        weights[i] = product
+
+
+@compiled(inner=True)
+def products(features, tile, a, weights, c, out, n):
     """out[c, a, :n] = phi(., a) . weights[c] for the states of a tile."""
     for w in range(n):
         out[c, a, w] = 0.0
@@ -113,7 +121,7 @@ def estimate_tile(features, tile, weights, policy, contraction, bonus, first, n,
         for c in range(0, n_channels - 1, 2):
             _two_products(features, tile, a, weights, c, q, n)
         if n_channels % 2 == 1:
-            _products(features, tile, a, weights, n_channels - 1, q, n)
+            products(features, tile, a, weights, n_channels - 1, q, n)
     contract_tile(policy, contraction, bonus, first, n, q, v, place)
 
 
@@ -139,15 +147,21 @@ def improve_tile(logits, policy, q, dual, alpha, theta, room, first, n):
     _policy.improve(logits, policy, q[0], first, alpha, room, first, first + n)
 
 
+@compiled(inner=True)
+def estimate_states(world, state, tile, h, q):
+    """`estimate_tile` for the states of a tile at step h; how many they are, and the column of the first."""
+    n_states = world.place_of.shape[1]
+    n, first = min(WIDTH, n_states - tile * WIDTH), h * n_states + tile * WIDTH
+    contraction, bonus, v = state.contraction, state.bonus, world.v[h % 2]
+    estimate_tile(world.features, tile, world.weights, state.policy, contraction, bonus, first, n, q, v, tile * WIDTH)
+    return n, first
+
+
 @compiled(inner=True, allocates=True)
 def _update_tile(world, state, tile, h, alpha, theta):
     """Lines 18 to 26 for the states of a tile at step h."""
-    n_states = world.place_of.shape[1]
-    n = min(WIDTH, n_states - tile * WIDTH)
-    first = h * n_states + tile * WIDTH
     q = np.empty((world.weights.shape[0], world.features.shape[1], WIDTH))
-    contraction, bonus, v = state.contraction, state.bonus, world.v[h % 2]
-    estimate_tile(world.features, tile, world.weights, state.policy, contraction, bonus, first, n, q, v, tile * WIDTH)
+    n, first = estimate_states(world, state, tile, h, q)
     improve_tile(state.logits, state.policy, q, state.dual, alpha, theta, np.empty((2, WIDTH)), first, n)
 
 
@@ -178,110 +192,11 @@ def first_values(world, s, estimates):
         estimates[c] = world.v[0, c, s]
 
 
-@compiled(inner=True, allocates=True)
-def _occupy_tile(world, tile, h, policy, occupancy):
-    """The tile's part of mu_h, and its occupancy."""
-    features, visits, parts = world.features, world.visits, world.parts
-    n_states = world.place_of.shape[1]
-    base, begin = tile * WIDTH, h * n_states + tile * WIDTH
-    n = min(WIDTH, n_states - base)
-    here = 0.0
-    for w in range(n):
-        here += visits[h % 2, base + w]
-    for j in range(features.shape[2]):
-        parts[tile, j] = 0.0
-    if here == 0.0:
-        return
-    amount = np.empty(WIDTH)
-    for a in range(features.shape[1]):
-        for w in range(n):
-            amount[w] = visits[h % 2, base + w] * policy[a, begin + w]
-            occupancy[a, begin + w] += amount[w]
-        for j in range(features.shape[2]):
-            total = 0.0
-            for w in range(n):
-                total += features[tile, a, j, w] * amount[w]
-            parts[tile, j] += total
-
-
-@compiled(inner=True, parallel=True)
-def _occupy_threads(world, h, policy, occupancy):
-    for tile in numba.prange(world.features.shape[0]):
-        _occupy_tile(world, np.int64(tile), h, policy, occupancy)
-
-
 @compiled(inner=True)
-def occupy(world, start, policy, occupancy, mu):
-    """Follow a policy exactly: mu [H*d] = E[phi(s_h, a_h)], and its occupancy is added to occupancy [A, H*S]."""
-    horizon, dim, _ = world.measure.shape
-    n_states = start.shape[0]
-    for s in range(n_states):
-        world.visits[0, s] = start[s]
-    for h in range(horizon):
-        if world.threads[0]:
-            _occupy_threads(world, h, policy, occupancy)
-        else:
-            for tile in range(world.features.shape[0]):
-                _occupy_tile(world, tile, h, policy, occupancy)
-        for j in range(dim):
-            total = 0.0
-            for tile in range(world.parts.shape[0]):
-                total += world.parts[tile, j]
-            mu[h * dim + j] = total
-        if h == horizon - 1:
-            break
-        for s in range(n_states):
-            world.visits[(h + 1) % 2, s] = 0.0
-        for j in range(dim):
-            x = mu[h * dim + j]
-            for s in range(n_states):
-                world.visits[(h + 1) % 2, s] += x * world.measure[h, j, s]
-
-
-@compiled(inner=True)
-def _row(world, s, a, row):
+def row_of(world, s, a, row):
     """row = phi(s, a)."""
     for j in range(row.shape[0]):
         row[j] = world.features[s // WIDTH, a, j, s % WIDTH]
-
-
-@compiled(inner=True)
-def dot_feature(world, weights, h, s, a):
-    """phi(s, a) . w_h for weights [H, d]."""
-    total = 0.0
-    for j in range(weights.shape[1]):
-        total += world.features[s // WIDTH, a, j, s % WIDTH] * weights[h, j]
-    return total
-
-
-@compiled(inner=True, allocates=True)
-def sample(world, h, s, a, u):
-    """The next state by the inverse of the distribution function, states in ascending order; its place is not known yet."""
-    dim, n_states = world.measure.shape[1:]
-    row, chances = np.empty(dim), np.zeros(WIDTH)
-    _row(world, s, a, row)
-    reached, block, n_blocks = 0.0, 0, world.block_measure.shape[1]
-    for b in range(n_blocks):
-        mass = 0.0
-        for j in range(dim):
-            mass += row[j] * world.block_measure[h, b, j]
-        if u < reached + mass or b == n_blocks - 1:
-            block = b
-            break
-        reached += mass
-    first = block * WIDTH
-    n = min(WIDTH, n_states - first)
-    for j in range(dim):
-        for w in range(n):
-            chances[w] += row[j] * world.measure[h, j, first + w]
-    last = 0
-    for w in range(n):
-        if chances[w] > 0.0:
-            last = w
-            reached += chances[w]
-            if u < reached:
-                break
-    return first + last, -1
 
 
 @compiled(inner=True)
@@ -307,7 +222,7 @@ def absorb(world, h, s, a, arrived, place, costs):
     """Add one transition to the state `arrived` to gram and sums (line 12); return the growth of the determinant."""
     dim = world.gram.shape[1]
     row, move = np.empty(dim), np.empty(dim)
-    _row(world, s, a, row)
+    row_of(world, s, a, row)
     growth = add_row(world.gram[h], world.inverse[h], row, move)
     if world.place_of[h, arrived] < 0:
         world.place_of[h, arrived] = world.n_reached[h]
@@ -319,118 +234,3 @@ def absorb(world, h, s, a, arrived, place, costs):
         for i in range(costs.shape[1]):
             world.cost_sums[h, i, j] += row[j] * costs[h, i]
     return growth
-
-
-@compiled(inner=True, allocates=True)
-def refresh(world, h, s, a, beta_b, bonus):
-    """Once (h, s, a) has entered gram: the bonuses of the step, not contracted, by Sherman-Morrison.
-
-    With move = Lambda^{-1} phi of the new gram, the old one gave |phi'|^2 + (phi' . move)^2 / (1 - phi . move).
-    """
-    dim, n_states, shrunk = world.gram.shape[1], world.place_of.shape[1], 1.0
-    for i in range(dim):
-        world.move[0, i] = 0.0
-        for j in range(dim):
-            world.move[0, i] += world.inverse[h, i, j] * world.features[s // WIDTH, a, j, s % WIDTH]
-        shrunk -= world.move[0, i] * world.features[s // WIDTH, a, i, s % WIDTH]
-    product = np.empty((1, world.features.shape[1], WIDTH))
-    for tile in range(world.features.shape[0]):
-        n, first = min(WIDTH, n_states - tile * WIDTH), h * n_states + tile * WIDTH
-        for b in range(world.features.shape[1]):
-            _products(world.features, tile, b, world.move, 0, product, n)
-            for w in range(n):
-                x, y = bonus[b, first + w], beta_b * product[0, b, w]
-                bonus[b, first + w] = np.sqrt(max(x * x - y * y / shrunk, 0.0))
-
-
-@compiled(inner=True, allocates=True)
-def invert(gram, factor, inverse):
-    """factor = L^{-1} for gram = L L^T, and inverse = factor^T factor; every inner loop runs along rows."""
-    dim = gram.shape[0]
-    lower = np.zeros((dim, dim))
-    for i in range(dim):
-        for j in range(i + 1):
-            rest = gram[i, j]
-            for k in range(j):
-                rest -= lower[i, k] * lower[j, k]
-            lower[i, j] = np.sqrt(rest) if i == j else rest / lower[j, j]
-    for i in range(dim):
-        for j in range(i):
-            factor[i, j] = 0.0
-        for k in range(i):
-            for j in range(k + 1):
-                factor[i, j] -= lower[i, k] * factor[k, j]
-        factor[i, i] = 1.0
-        for j in range(i + 1):
-            factor[i, j] /= lower[i, i]
-    for i in range(dim):
-        for j in range(dim):
-            inverse[i, j] = 0.0
-    for k in range(dim):
-        for i in range(k + 1):
-            for j in range(k + 1):
-                inverse[i, j] += factor[k, i] * factor[k, j]
-
-
-@compiled(inner=True, allocates=True)
-def norm_tile(features, tile, a, factor, bonus, first, n):
-    """bonus = |phi|_{Lambda^{-1}} = |L^{-1} phi| for the states of a tile; four rows of the triangle L^{-1} at a time."""
-    rows, square = np.empty((STEP, WIDTH)), np.zeros(WIDTH)
-    for i in range(0, factor.shape[0], STEP):
-        for r in range(STEP):
-            for w in range(n):
-                rows[r, w] = 0.0
-        for j in range(0, i + STEP, STEP):
-            _block_product(features, tile, a, factor, i, j, rows, n)
-        for w in range(n):
-            near = rows[0, w] * rows[0, w] + rows[1, w] * rows[1, w]
-            far = rows[2, w] * rows[2, w] + rows[3, w] * rows[3, w]
-            square[w] += near + far
-    for w in range(n):
-        bonus[a, first + w] = np.sqrt(square[w])
-
-
-@compiled(inner=True)
-def _block_product(features, tile, a, factor, i, j, rows, n):
-    """rows += the 4 x 4 block of the factor at (i, j) times four coordinates of the features, written out for registers."""
-    a0, a1, a2, a3 = factor[i, j], factor[i, j + 1], factor[i, j + 2], factor[i, j + 3]
-    b0, b1, b2, b3 = factor[i + 1, j], factor[i + 1, j + 1], factor[i + 1, j + 2], factor[i + 1, j + 3]
-    c0, c1, c2, c3 = factor[i + 2, j], factor[i + 2, j + 1], factor[i + 2, j + 2], factor[i + 2, j + 3]
-    d0, d1, d2, d3 = factor[i + 3, j], factor[i + 3, j + 1], factor[i + 3, j + 2], factor[i + 3, j + 3]
-    for w in range(n):
-        f0, f1 = features[tile, a, j, w], features[tile, a, j + 1, w]
-        f2, f3 = features[tile, a, j + 2, w], features[tile, a, j + 3, w]
-        rows[0, w] += a0 * f0 + a1 * f1 + a2 * f2 + a3 * f3
-        rows[1, w] += b0 * f0 + b1 * f1 + b2 * f2 + b3 * f3
-        rows[2, w] += c0 * f0 + c1 * f1 + c2 * f2 + c3 * f3
-        rows[3, w] += d0 * f0 + d1 * f1 + d2 * f2 + d3 * f3
-
-
-@compiled(inner=True, allocates=True)
-def _begin_tile(world, tile, beta_b, beta_w, offset, contraction, bonus):
-    n_states = world.place_of.shape[1]
-    n = min(WIDTH, n_states - tile * WIDTH)
-    room = np.empty((2, WIDTH))
-    for h in range(world.gram.shape[0]):
-        first = h * n_states + tile * WIDTH
-        for a in range(world.features.shape[1]):
-            norm_tile(world.features, tile, a, world.factor[h], bonus, first, n)
-        _policy.contract(beta_b, beta_w, offset, contraction, bonus, room, first, first + n)
-
-
-@compiled(inner=True, parallel=True)
-def _begin_threads(world, beta_b, beta_w, offset, contraction, bonus):
-    for tile in numba.prange(world.features.shape[0]):
-        _begin_tile(world, np.int64(tile), beta_b, beta_w, offset, contraction, bonus)
-
-
-@compiled(inner=True)
-def begin_epoch(world, beta_b, beta_w, offset, contraction, bonus, room):
-    """Line 6: contraction and bonus [A, H*S] from |phi|_{Lambda^{-1}} with the gram of now; the inverse is taken anew."""
-    for h in range(world.gram.shape[0]):
-        invert(world.gram[h], world.factor[h], world.inverse[h])
-    if world.threads[0]:
-        _begin_threads(world, beta_b, beta_w, offset, contraction, bonus)
-    else:
-        for tile in range(world.features.shape[0]):
-            _begin_tile(world, tile, beta_b, beta_w, offset, contraction, bonus)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tightrope.engine import compact, endless
+from tightrope.engine import compact, endless_states, endless_tiles
 from tightrope.engine.dense import STEP, WIDTH
 from tightrope.engine.jit import ready_threads
 from tightrope.engine.memory import Tiles
@@ -31,10 +31,10 @@ class GrowingTables:
         ready_threads()
         self.n_actions, self.dim, self.horizon, self.dtype = n_actions, dim, horizon, np.dtype(dtype)
         self.padded = padded = -(-dim // STEP) * STEP
-        self.memory = Tiles(endless.tile_bytes(n_actions, padded, self.dtype.itemsize))
+        self.memory = Tiles(endless_tiles.tile_bytes(n_actions, padded, self.dtype.itemsize))
         self.tiles: list[list[np.ndarray]] = [[] for _ in range(horizon)]
         identity = np.broadcast_to(np.eye(dim), (horizon, dim, dim))
-        self.world = endless.EndlessWorld(
+        self.world = endless_tiles.EndlessWorld(
             gram=identity.copy(),
             inverse=identity.copy(),
             factor=np.zeros((horizon, padded, padded)),
@@ -81,7 +81,7 @@ class GrowingTables:
 
     def _more_slots(self, n: int) -> None:
         larger = np.zeros((self.horizon, n), np.uint64)
-        endless.rehash(self.world.slots, larger)
+        endless_states.rehash(self.world.slots, larger)
         self.world = self.world._replace(slots=larger)
 
     # ---- segments --------------------------------------------------------------------------------------------------

@@ -10,11 +10,12 @@ from typing import Any
 from numba import types
 from numba.extending import overload
 
-from tightrope.engine import axis, clipped, dense
+from tightrope.engine import axis, clipped, dense, dense_epochs, dense_play
 from tightrope.engine.jit import OPTIONS
 
 # Where the kernels of a type of world are, first place first.
-_KINDS = {axis.AxisWorld: (axis,), dense.DenseWorld: (dense,), clipped.ClippedDenseWorld: (clipped, dense)}
+_DENSE = (dense, dense_epochs, dense_play)
+_KINDS = {axis.AxisWorld: (axis,), dense.DenseWorld: _DENSE, clipped.ClippedDenseWorld: (clipped, *_DENSE)}
 
 
 def _choose(world: object, name: str):

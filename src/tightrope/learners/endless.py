@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tightrope.engine import compact, endless
+from tightrope.engine import compact, endless, endless_epochs, endless_states, endless_tiles
 from tightrope.engine.episode import DOUBLED, Settings
 from tightrope.engine.growing import GrowingTables
 from tightrope.learners import worlds
@@ -54,7 +54,7 @@ class EndlessPlayer:
     # ---- reading ---------------------------------------------------------------------------------------------------
 
     @property
-    def world(self) -> endless.EndlessWorld:
+    def world(self) -> endless_tiles.EndlessWorld:
         return self.tables.world
 
     @property
@@ -93,17 +93,17 @@ class EndlessPlayer:
 
     def nearest(self, h: int, block: Floats) -> tuple[int, float]:
         """The known state of step h with the nearest features, and how far it is; -1 when none is known."""
-        place, square = endless.nearest(self.world, h, block)
+        place, square = endless_states.nearest(self.world, h, block)
         return int(place), float(np.sqrt(square))
 
     def find(self, h: int, block: Floats) -> int:
         """The place of a known state, or -1."""
-        return endless.find(self.world, h, block, _fingerprint(block))
+        return endless_states.find(self.world, h, block, _fingerprint(block))
 
     def read(self, h: int, place: int) -> Floats:
         """[4, A]: log-policy, policy, contraction and bonus of a known state."""
         tables = np.empty((4, self.tables.n_actions))
-        endless.read(self.world, h, place, tables)
+        endless_states.read(self.world, h, place, tables)
         return tables
 
     # ---- an episode ------------------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ class EndlessPlayer:
         self.epoch_start = self.updates
         self.epochs += 1
         with self._threads():
-            endless.begin_epoch(self.world, self.settings, forget)
+            endless_epochs.begin_epoch(self.world, self.settings, forget)
 
     def meet(self, h: int, block: Floats) -> tuple[int, Floats]:
         """A state of step h: its place, -1 where there is no room for it, and its policy [A]. It is known from now on."""
@@ -133,7 +133,7 @@ class EndlessPlayer:
         if welcome:
             self.tables.make_room(h)
         told, tables = (block, _fingerprint(block), welcome), np.empty((2, len(block)))
-        place = endless.meet(self.world, self.tables.segments, self.settings, h, *told, tables)
+        place = endless_states.meet(self.world, self.tables.segments, self.settings, h, *told, tables)
         return int(place), tables[1]
 
     def book(self, violation: Floats, squares: Floats) -> None:
@@ -172,7 +172,7 @@ class EndlessPlayer:
 
     def add_sum(self, h: int, place: int, row: Floats) -> None:
         """The features [D] that led to a known state of step h."""
-        endless.add_sum(self.world, h, place, row)
+        endless_tiles.add_sum(self.world, h, place, row)
 
     @contextmanager
     def _threads(self) -> Iterator[None]:
