@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -59,6 +61,31 @@ def test_saving_in_the_middle_of_an_episode_changes_no_bit(wide, tmp_path, resta
     assert agent.status().epoch > 3
 
 
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
+def test_a_copy_goes_on_by_itself_and_shares_no_table(wide, copied):
+    agent = make_agent(wide, tr.PDPO(**SETTINGS, mixing_period=4), 300, seed=5)
+    go_on(agent, wide, 0, 20)
+    agent.begin(3)
+    other = copied(agent)
+    before = state_of(agent)
+    taken = go_on(other, wide, 20, 40)
+    assert state_of(agent) == before
+    assert go_on(agent, wide, 20, 40) == taken and state_of(agent) == state_of(other)
+
+
+def test_a_place_that_cannot_be_written_is_named(wide, tmp_path):
+    agent = make_agent(wide, tr.PDPO(**SETTINGS, mixing_period=4), 300)
+    for path, said in (
+        (tmp_path / "none" / "a.npz", r"a\.npz: cannot be written"),
+        (None, "path: None, wanted the name"),
+    ):
+        with pytest.raises(tr.InputError, match=said):
+            agent.save(path)  # pyright: ignore[reportArgumentType]
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(tr.InputError, match="path: None, wanted the name"):
+        tr.Agent.load(None, Table(wide))  # pyright: ignore[reportArgumentType]
+
+
 def test_a_merged_increment_is_kept_too(wide, tmp_path):
     agent = make_agent(wide, tr.PDPO(**SETTINGS, mixing_period=4), 300)
     fork = agent.fork(seed=1)
@@ -82,7 +109,8 @@ def test_an_agent_that_has_seen_nothing_can_be_saved(wide, tmp_path):
 
 
 def test_a_file_that_is_no_agent_is_refused(wide, tmp_path):
-    text, other = tmp_path / "text.npz", tmp_path / "other.npz"
+    text, other, single = tmp_path / "text.npz", tmp_path / "other.npz", tmp_path / "single.npy"
+    np.save(single, np.zeros(3))
     text.write_text("not an agent")
     np.savez(other, x=np.zeros(3))
     agent = make_agent(wide, tr.PDPO(**SETTINGS, mixing_period=4), 300)
@@ -97,6 +125,7 @@ def test_a_file_that_is_no_agent_is_refused(wide, tmp_path):
         (tmp_path / "none.npz", "no such file"),
         (text, "not an agent that was saved here"),
         (other, "no header of kind"),
+        (single, "not an agent that was saved here .a single array"),
         (cut, "not an agent that was saved here"),
         (robbed, "damaged, or not of this version"),
     ):

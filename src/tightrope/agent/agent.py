@@ -266,14 +266,20 @@ class Agent(Playing):
         """Write everything but the feature map to a `.npz` file; also in the middle of an episode."""
         from tightrope.agent.files import save
 
-        save(self, Path(path))
+        save(self, path)
 
     @classmethod
     def load(cls, path: str | Path, features: Callable[[Any], Any]) -> Agent:
         """Read an agent that `save` wrote; it goes on as if nothing had happened, bit for bit."""
         from tightrope.agent.files import load
 
-        return load(Path(path), features)
+        return load(path, features)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles go the way of files: kernels hold addresses of tables, which must not be shared or travel."""
+        from tightrope.agent.files import from_bytes, to_bytes
+
+        return from_bytes, (to_bytes(self), self.features)
 
     def __repr__(self) -> str:
         s = self.sizes

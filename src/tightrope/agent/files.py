@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import zipfile
 from dataclasses import asdict
 from pathlib import Path
@@ -19,6 +20,7 @@ from tightrope.agent.increments import Increment
 from tightrope.agent.play import Played
 from tightrope.errors import InputError
 from tightrope.learners.pdpo import PDPO
+from tightrope.problems.reading import shown
 from tightrope.safe_files import write_file
 
 if TYPE_CHECKING:
@@ -28,8 +30,17 @@ KIND = "tightrope agent 1"
 _COUNTERS = ("episodes", "epoch_start", "epochs", "mixing_from", "updates", "folded", "factor_of")
 
 
-def save(agent: Agent, path: Path) -> None:
+def save(agent: Agent, path: Any) -> None:
     """Write the file whole or not at all."""
+    content, place = to_bytes(agent), _read_path(path)
+    try:
+        write_file(place, content)
+    except OSError as error:
+        raise InputError(f"{place}: cannot be written ({error.strerror or error})") from None
+
+
+def to_bytes(agent: Agent) -> bytes:
+    """What stands in the file."""
     header: dict[str, Any] = {
         "kind": KIND,
         "version": __version__,
@@ -58,14 +69,26 @@ def save(agent: Agent, path: Path) -> None:
     arrays["header"] = np.array(json.dumps(header))
     content = io.BytesIO()
     np.savez(content, **arrays)  # pyright: ignore[reportArgumentType]
-    write_file(path, content.getvalue())
+    return content.getvalue()
 
 
-def load(path: Path, features: Any) -> Agent:
+def load(path: Any, features: Any) -> Agent:
     """The agent that `save` wrote."""
+    place = _read_path(path)
+    try:
+        content = place.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{place}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{place}: cannot be read ({error.strerror or error})") from None
+    return from_bytes(content, features, str(place))
+
+
+def from_bytes(content: bytes, features: Any, path: str = "agent") -> Agent:
+    """The agent that `to_bytes` put down; `path` is what mistakes are told of."""
     from tightrope.agent.agent import Agent
 
-    header, arrays = _read(path)
+    header, arrays = _read(path, content)
     try:
         sizes, options = header["sizes"], header["options"]
         actions, own = getattr(features, "n_actions", None), getattr(features, "dim", None)
@@ -86,18 +109,25 @@ def load(path: Path, features: Any) -> Agent:
         _fill(agent, header, arrays)
     except InputError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError, StopIteration) as error:
         raise InputError(f"{path}: damaged, or not of this version ({type(error).__name__}: {error})") from None
     return agent
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _read_path(given: Any) -> Path:
+    if not isinstance(given, str | os.PathLike):
+        raise InputError(f"path: {shown(given)}, wanted the name of a file")
+    return Path(given)
+
+
+def _read(path: str, content: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The header and the arrays."""
     try:
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+        file = np.load(io.BytesIO(content), allow_pickle=False)
+        if isinstance(file, np.ndarray):
+            raise ValueError("a single array")
+        with file:
             arrays = {name: file[name] for name in file.files}
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(f"{path}: not an agent that was saved here ({error})") from None
     try:
