@@ -96,6 +96,9 @@ def test_a_function_of_ones_own_is_scaled_by_its_bound_and_held_to_it():
         (lambda f: f.TileCoding(2, [0.0] * 6, [1.0] * 6, tiles=9), "wanted at most 100,000"),
         (lambda f: f.Polynomial(0, [0.0], [1.0]), "n_actions: 0"),
         (lambda f: f.Custom(1, lambda x: x, 1, 0.0), "bound: 0.0"),
+        (lambda f: f.Custom(1, lambda x: x, 1, True), "bound: True"),
+        (lambda f: f.Fourier(2, [], []), "of no dimension"),
+        (lambda f: f.OneHot(2, 4, start=1.5), "start: 1.5"),
     ],
 )
 def test_what_cannot_be_a_map_is_refused(make, said):
@@ -103,10 +106,21 @@ def test_what_cannot_be_a_map_is_refused(make, said):
         make(tr.features)
 
 
-@pytest.mark.parametrize("obs", [[1.0], [1.0, np.nan, 2.0], "abc", None])
-def test_an_observation_that_does_not_fit_is_refused(obs):
-    with pytest.raises((tr.InputError, ValueError)):
-        MAPS["fourier"]()(obs)
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize(
+    "obs", [[1.0], [1.0, np.nan, 2.0], "abc", None, {"x": 1.0}, ([1, 2], [3]), ["1", "2", "3"], [1j] * 3]
+)
+def test_an_observation_that_does_not_fit_is_refused(name, obs):
+    with pytest.raises(tr.InputError, match="observation: "):
+        MAPS[name]()(obs)
+
+
+def test_a_box_as_wide_as_floats_go_is_refused_and_one_nearly_so_is_not():
+    with pytest.raises(tr.InputError, match="further apart than 2e"):
+        tr.features.Fourier(1, [-1.7e308], [1.7e308])
+    features = tr.features.Fourier(1, [-9e299], [9e299])
+    for x in (-1.7e308, 0.0, 1.7e308):
+        assert 0 < np.linalg.norm(features([x])) <= 1 + 1e-12
 
 
 def test_spaces_become_maps():
@@ -128,7 +142,21 @@ def test_spaces_become_maps():
     ):
         with pytest.raises(tr.InputError, match=said):
             tr.features.for_space(box, 2, **more)
-    with pytest.raises(tr.InputError, match="wanted a Discrete or a Box"):
-        tr.features.for_space(spaces.MultiDiscrete([2, 2]), 2)
+    others = (spaces.MultiDiscrete([2, 2]), spaces.MultiBinary(3), spaces.MultiBinary([2, 2]))
+    for other in (*others, spaces.Dict(a=box), spaces.Tuple((box,)), spaces.Text(3), None):
+        with pytest.raises(tr.InputError, match="wanted a Discrete or a Box"):
+            tr.features.for_space(other, 2)
+    with pytest.raises(tr.InputError, match="n_actions: MultiBinary"):
+        tr.features.for_space(box, spaces.MultiBinary(3))
+    for more, said in (
+        ({"low": [0, 0, 0]}, r"low: shape \(3,\), wanted a number or the shape \(2,\)"),
+        ({"high": "x"}, "high: 'x'"),
+        ({"kind": ["fourier"]}, "kind: unknown"),
+    ):
+        with pytest.raises(tr.InputError, match=said):
+            tr.features.for_space(box, 2, **more)
+    for more, said in (({"high": 1}, "high: a discrete space has one-hot"), ({"kind": "foo"}, "kind: unknown 'foo'")):
+        with pytest.raises(tr.InputError, match=said):
+            tr.features.for_space(spaces.Discrete(3), 2, **more)
     with pytest.raises(tr.InputError, match="one-hot features, which have no parameters"):
         tr.features.for_space(spaces.Discrete(3), 2, order=2)

@@ -53,6 +53,14 @@ def test_the_ids_are_those_of_the_names():
     assert done.stdout.strip() == "priced-jobs"
 
 
+@pytest.mark.parametrize("obs", [-1, 1.7, 99, "a", None, float("nan")])
+def test_the_features_of_an_environment_refuse_what_is_no_state(obs):
+    with pytest.raises(tr.InputError, match=r"observation: .*, wanted a state in 0\.\.9"):
+        made("job-scheduling").unwrapped.features(obs)
+    with pytest.raises(tr.InputError, match="observation: "):
+        made("latent-levels").unwrapped.features("a" if obs == 99 else -1 if obs is None else obs if obs != 1.7 else {})
+
+
 def test_a_finite_environment_moves_as_its_problem_says():
     cmdp = tr.problems.make("random-linear", n_states=4, dim=3, n_actions=2, horizon=2, seed=1)
     env = tr.problems.environment("random-linear", n_states=4, dim=3, n_actions=2, horizon=2, seed=1)

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tightrope.errors import InputError
 from tightrope.features.maps import FeatureMap
-from tightrope.numbers_in import whole, whole_wrong
-from tightrope.problems.reading import shown
+from tightrope.numbers_in import whole
+from tightrope.problems.reading import read_state
 from tightrope.problems.tables import Floats
 
 
@@ -18,13 +17,9 @@ class OneHot(FeatureMap):
 
     def __init__(self, n_actions: int, n_states: int, start: int = 0):
         super().__init__(n_actions, whole("n_states", n_states, 1))
-        self.start = start
+        self.start = whole("start", start, -(2**62))
 
     def base(self, obs: Any) -> Floats:
-        given = obs.item() if isinstance(obs, np.ndarray) and obs.size == 1 else obs
-        if whole_wrong(given, self.start) is not None or not given - self.start < self.size:
-            last = self.start + self.size - 1
-            raise InputError(f"observation: {shown(obs)}, wanted a state in {self.start}..{last}")
         row = np.zeros(self.size)
-        row[given - self.start] = 1.0
+        row[read_state(obs, self.start, self.size)] = 1.0
         return row

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from tightrope.errors import InputError
-from tightrope.numbers_in import whole
-from tightrope.problems.reading import read_floats, shown
+from tightrope.numbers_in import real_wrong, whole
+from tightrope.problems.reading import read_floats, read_observation, shown
 from tightrope.problems.tables import Floats
+
+WIDEST = 1e300  # half the width of a rectangle: its width is then a number still
 
 
 class FeatureMap:
@@ -49,7 +51,7 @@ class Custom(FeatureMap):
         super().__init__(n_actions, whole("size", size, 1))
         if not callable(function):
             raise InputError(f"function: {shown(function)}, wanted a function of an observation")
-        if not (isinstance(bound, int | float) and np.isfinite(bound) and bound > 0):
+        if real_wrong(bound, 0.0) or not bound > 0:
             raise InputError(f"bound: {shown(bound)}, wanted the largest length of what the function gives")
         self.function, self.bound = function, float(bound)
 
@@ -74,7 +76,9 @@ class Box:
     def __init__(self, low: Any, high: Any):
         self.low = np.atleast_1d(read_floats("low", low)).ravel()
         self.high = np.atleast_1d(read_floats("high", high)).ravel()
-        if self.low.shape != self.high.shape or not len(self.low):
+        if not len(self.low) and not len(self.high):
+            raise InputError("low, high: of no dimension, wanted at least one")
+        if self.low.shape != self.high.shape:
             raise InputError(f"low, high: shapes {self.low.shape} and {self.high.shape}, wanted two of the same size")
         endless = np.flatnonzero(~(np.isfinite(self.low) & np.isfinite(self.high)))
         if len(endless):
@@ -84,6 +88,10 @@ class Box:
         if not (self.low < self.high).all():
             i = int(np.flatnonzero(self.low >= self.high)[0])
             raise InputError(f"low, high: {self.low[i]:g} and {self.high[i]:g} in dimension {i}, wanted low below high")
+        wide = np.flatnonzero(self.high / 2 - self.low / 2 > WIDEST)
+        if len(wide):
+            where = f"further apart than {2 * WIDEST:g} in dimension {wide.tolist()}"
+            raise InputError(f"low, high: {where}; give bounds that observations keep to")
 
     @property
     def size(self) -> int:
@@ -91,7 +99,8 @@ class Box:
 
     def place(self, obs: Any) -> Floats:
         """[n] numbers in [0, 1]."""
-        x = np.asarray(obs, dtype=np.float64).ravel()
+        x = read_observation(obs)
         if x.shape != self.low.shape or not np.isfinite(x).all():
-            raise InputError(f"observation: {shown(obs)}, wanted {self.size} finite numbers")
-        return np.clip((x - self.low) / (self.high - self.low), 0.0, 1.0)
+            raise InputError(f"observation: {shown(obs)}, wanted {self.size} finite number{'s' * (self.size > 1)}")
+        x = np.minimum(np.maximum(x, self.low), self.high)  # before the difference, which may be beyond every float
+        return np.minimum((x - self.low) / (self.high - self.low), 1.0)

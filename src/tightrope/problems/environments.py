@@ -15,7 +15,7 @@ from gymnasium import spaces
 
 from tightrope.errors import InputError
 from tightrope.problems.cmdp import LinearCMDP
-from tightrope.problems.reading import read_floats, shown
+from tightrope.problems.reading import read_floats, read_state, shown
 from tightrope.problems.tables import Floats
 
 
@@ -93,7 +93,7 @@ class CMDPEnv(CostedEnv):
 
     def features(self, obs: Any) -> Floats:
         """[A, d] of a state: the problem's own."""
-        return self.cmdp.features[int(obs)]
+        return self.cmdp.features[read_state(obs, 0, self.cmdp.n_states)]
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -20,7 +20,7 @@ from tightrope.errors import InputError
 from tightrope.numbers_in import whole
 from tightrope.problems.cmdp import LinearCMDP
 from tightrope.problems.environments import CostedEnv, LossSequence
-from tightrope.problems.reading import all_of, between, shown
+from tightrope.problems.reading import all_of, between, read_observation, shown
 from tightrope.problems.tables import Floats
 
 EFFORTS = np.array([0.0, 0.5, 1.0])  # of idling, working, working fast
@@ -54,7 +54,7 @@ class LatentLevels:
 
     def __call__(self, obs: Any) -> Floats:
         """The feature map: [A, d] of a level."""
-        x = np.asarray(obs, dtype=float).ravel()
+        x = read_observation(obs)
         if x.shape != (1,) or not 0.0 <= x[0] <= 1.0:
             raise InputError(f"observation: {shown(obs)}, wanted a level in [0, 1]")
         out = np.zeros((self.n_actions, self.dim))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tightrope.errors import InputError
-from tightrope.numbers_in import real_wrong
+from tightrope.numbers_in import real_wrong, whole_wrong
 from tightrope.problems.tables import Floats
 
 _SHOWN = 60
@@ -37,6 +37,21 @@ def read_bounds(name: str, given: Any) -> Floats:
     if np.asarray(given).dtype.kind == "b":
         raise InputError(f"{name}: {shown(given)}, wanted numbers")
     return np.atleast_1d(array)
+
+
+def read_observation(obs: Any) -> Floats:
+    """[n] numbers of an observation that is an array of any shape; text, dicts and objects are refused."""
+    if type(obs) is np.ndarray and obs.dtype == np.float64:  # as most come
+        return obs.ravel()
+    return read_floats("observation", obs).ravel()
+
+
+def read_state(obs: Any, start: int, n_states: int) -> int:
+    """The place of an observation among the states `start, start + 1, ...`."""
+    given = obs.item() if isinstance(obs, np.ndarray) and obs.size == 1 else obs
+    if whole_wrong(given, start) is not None or not given - start < n_states:
+        raise InputError(f"observation: {shown(obs)}, wanted a state in {start}..{start + n_states - 1}")
+    return int(given) - start
 
 
 def between(name: str, given: Any, low: float, high: float) -> float:
