@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 
 import numpy as np
@@ -107,5 +108,101 @@ def test_a_value_that_is_no_loss_is_refused_and_the_episode_can_still_be_finishe
     for row, said in (((4, 1, 1, 0.5), "h 4"), ((0, 1, 9, 0.5), "action 9"), (("a", 1, 1, 0.5), "h 'a'")):
         with pytest.raises(tr.InputError, match=f"row 0: {said}"):
             agent.finish(tr.LossValues([row]))  # pyright: ignore[reportArgumentType]
+    for rows, said in (
+        (None, "None, wanted rows"),
+        ("abcd", "'abcd', wanted"),
+        ([3], "row 0: 3"),
+        ([(0, 1, 1)], "row 0"),
+    ):
+        with pytest.raises(tr.InputError, match=said):
+            agent.finish(tr.LossValues(rows))  # pyright: ignore[reportArgumentType]
     agent.finish(linear(wide, 0)[1])
     assert agent.status().updates == 1
+
+
+class Told:
+    """A state of no type that a file can hold."""
+
+
+OBSERVATIONS = {
+    "text": lambda s: f"state {s}",
+    "NumPy's numbers": np.int64,
+    "a tuple": lambda s: (s, 0.1 * s, "x", None, True),
+    "a dict of arrays": lambda s: {"position": np.array([[s]], np.float32), "flags": [np.bool_(s % 2)]},
+}
+
+
+@pytest.mark.parametrize("name", OBSERVATIONS)
+def test_the_sample_of_any_observation_survives_the_file(tmp_path, name):
+    make, seen = OBSERVATIONS[name], []
+    numbers = {repr(make(s)): s for s in range(6)}
+
+    def features(obs):
+        return np.eye(12)[[numbers[repr(obs)], 6 + numbers[repr(obs)]]]
+
+    def loss(h, obs, a):
+        seen.append((h, repr(obs), type(obs), a))
+        return 0.1 * numbers[repr(obs)] + 0.3 * a
+
+    agent = tr.Agent(tr.PDPO(**SETTINGS, mixing_period=6), features, 2, 2, [1.0], episodes=50, dim=12)
+    reused = make(0)
+    for s in range(5):
+        agent.begin(make(s))
+        agent.observe(0.5, make(s + 1), action=1)
+        agent.observe(0.5, action=0)
+        agent.finish(loss)
+    agent.save(tmp_path / "agent.npz")
+    other = tr.Agent.load(tmp_path / "agent.npz", features)
+    told = []
+    for one in (agent, other):
+        seen.clear()
+        one.begin(reused)
+        one.observe(0.5, make(3), action=1)
+        one.observe(0.5, action=0)
+        one.finish(loss)
+        told.append((list(seen), one.policy(0, make(2)).tobytes()))
+    assert told[0] == told[1] and len(told[0][0]) >= 20
+
+
+def test_observations_that_no_file_can_hold_are_told_of_where_it_matters(tmp_path):
+    for loss, warned in ((np.zeros((1, 4)), False), (lambda h, obs, a: 0.5, True)):
+        agent = tr.Agent(
+            tr.PDPO(**SETTINGS, mixing_period=6), lambda obs: np.eye(2, 4), 1, 2, [1.0], episodes=50, dim=4
+        )
+        agent.begin(Told())
+        agent.observe(0.5, action=1)
+        agent.finish(loss)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            agent.save(tmp_path / "agent.npz")
+        assert [str(w.message)[:25] for w in caught] == ["observations of type Told"] * warned
+        assert tr.Agent.load(tmp_path / "agent.npz", lambda obs: np.eye(2, 4)).status().episodes == 1
+
+
+def test_a_sample_is_not_changed_by_an_environment_that_reuses_its_observation():
+    obs, seen = {"x": np.zeros(1)}, []
+    agent = tr.Agent(
+        tr.PDPO(**SETTINGS, mixing_period=6),
+        lambda o: np.eye(2, 4) if o["x"][0] < 0.5 else np.eye(2, 4, 2),
+        *(2, 2, [1.0]),
+        episodes=50,
+        dim=4,
+    )
+    agent.begin(obs)
+    obs["x"][0] = 1.0
+    agent.observe(0.5, obs, action=0)
+    agent.observe(0.5, action=0)
+    agent.finish(lambda h, o, a: seen.append((h, o["x"][0])) or 0.5)
+    assert set(seen) == {(0, 0.0), (1, 1.0)}
+
+
+def test_weights_closed_to_writing_compile_nothing_anew(wide):
+    kernel = importlib.import_module("tightrope.engine.endless").learn
+    agent, weights = make_agent(wide, tr.PDPO(**SETTINGS, mixing_period=6), 100), linear(wide, 0)[1].copy()
+    compiled = []
+    for closed in (False, True):
+        weights.flags.writeable = not closed
+        play_episode(agent, wide, uniforms(0, 1, wide.horizon)[0])
+        agent.finish(weights)
+        compiled.append(len(kernel.signatures))
+    assert compiled[0] == compiled[1]

@@ -26,7 +26,7 @@ from tightrope.safe_files import write_file
 if TYPE_CHECKING:
     from tightrope.agent.agent import Agent
 
-KIND = "tightrope agent 1"
+KIND = "tightrope agent 2"
 _COUNTERS = ("episodes", "epoch_start", "epochs", "mixing_from", "updates", "folded", "factor_of")
 
 

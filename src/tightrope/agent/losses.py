@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tightrope.agent.observations import kept, pack, unpack
 from tightrope.agent.reading import Sizes
 from tightrope.errors import InputError
 from tightrope.numbers_in import whole_wrong
@@ -46,6 +47,7 @@ class LossReader:
         self._spans: list[Floats] = [np.zeros((0, 0)) for _ in range(sizes.horizon)]  # [r, d] orthonormal rows
         self._solvers: dict[int, Floats] = {}  # pseudo-inverses [d, n A], forgotten when the sample grows
         self._warned = False
+        self._asked = False  # whether losses ever came as a function
 
     # ---- the sample ------------------------------------------------------------------------------------------------
 
@@ -60,9 +62,7 @@ class LossReader:
         known = not fresh and any(np.array_equal(rows, other) for other in blocks)
         if (missing or fresh) and not known:
             blocks.append(rows.copy())
-            self._observations[h].append(
-                obs.copy() if isinstance(obs, np.ndarray) else obs
-            )  # environments reuse theirs
+            self._observations[h].append(kept(obs))
             self._solvers.pop(h, None)
 
     def _extend(self, h: int, rows: Floats) -> bool:
@@ -92,12 +92,13 @@ class LossReader:
             raise InputError(f"{name}: shape {weights.shape}, wanted weights [H, d] = {wanted}{more}")
         if not np.isfinite(weights).all():
             raise InputError(f"{name}: contains NaN or infinity")
-        return np.ascontiguousarray(weights), 0.0
+        return np.array(weights), 0.0  # one's own: what is closed to writing would be another type to the kernels
 
     def _of_function(self, name: str, loss: Callable[[int, Any, int], Any]) -> tuple[Floats, float]:
         H, d, actions = self.sizes.horizon, self.sizes.dim or 0, range(self.sizes.n_actions)
         weights: Floats = np.zeros((H, d))
         left = all_of_it = 0.0
+        self._asked = True
         for h in range(H):
             if not self._blocks[h]:
                 continue  # no episode has come this far
@@ -111,19 +112,19 @@ class LossReader:
         return weights, self._told(left, all_of_it)
 
     def _value(self, name: str, loss: Callable[[int, Any, int], Any], h: int, obs: Any, a: int) -> float:
-        return _checked(f"{name}({h}, {shown(obs)}, {a})", loss(h, obs, a))
+        return _checked(lambda: f"{name}({h}, {shown(obs)}, {a})", loss(h, obs, a))
 
     def read_values(self, name: str, given: LossValues, features: Callable[[Any], Floats]) -> tuple[Floats, float]:
         """The same from plain values; `features` reads an observation into [A, d]."""
         H, d = self.sizes.horizon, self.sizes.dim or 0
         rows: list[list[Floats]] = [[] for _ in range(H)]
         values: list[list[float]] = [[] for _ in range(H)]
-        for i, (h, obs, a, value) in enumerate(given.rows):
+        for i, (h, obs, a, value) in enumerate(_rows(name, given.rows)):
             for what, number, below in (("h", h, H), ("action", a, self.sizes.n_actions)):
                 if whole_wrong(number, 0) is not None or number >= below:
                     raise InputError(f"{name}: row {i}: {what} {shown(number)}, wanted one of 0..{below - 1}")
             rows[h].append(features(obs)[a])
-            values[h].append(_checked(f"{name}: row {i}", value))
+            values[h].append(_checked(lambda i=i: f"{name}: row {i}", value))
         weights, left, all_of_it, wrong = np.zeros((H, d)), 0.0, 0.0, []
         for h in range(H):
             table, told = np.array(rows[h]).reshape(-1, d), np.array(values[h])
@@ -160,33 +161,52 @@ class LossReader:
     # ---- files -----------------------------------------------------------------------------------------------------
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The sample, for a file; observations that are not numbers are left out, and their states with them."""
-        out: dict[str, np.ndarray] = {"loss_warned": np.array(self._warned)}
+        """The sample, for a file; a step with observations that no file can hold is left out, with a warning if it matters."""
+        out: dict[str, np.ndarray] = {"loss_flags": np.array([self._warned, self._asked])}
+        lost: dict[str, None] = {}
         for h, (blocks, observations) in enumerate(zip(self._blocks, self._observations)):
-            numbers = [np.asarray(obs) for obs in observations]
-            if blocks and all(x.dtype.kind in "biuf" and x.shape == numbers[0].shape for x in numbers):
-                out |= {f"loss_blocks{h}": np.array(blocks), f"loss_observations{h}": np.array(numbers)}
+            packed = pack(observations) if blocks else None
+            if packed is not None:
+                out |= {f"loss_blocks{h}": np.array(blocks), f"loss_observations{h}": packed}
                 out[f"loss_span{h}"] = self._spans[h]
+            elif blocks:
+                lost |= {type(obs).__name__: None for obs in observations if pack([obs]) is None}
+        if lost and self._asked:
+            warnings.warn(
+                f"observations of type {', '.join(lost)} cannot be kept in a file: a loaded agent asks losses "
+                "that are functions on states seen from then on",
+                stacklevel=5,
+            )
         return out
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """And back."""
-        self._warned = bool(arrays["loss_warned"])
+        self._warned, self._asked = (bool(flag) for flag in arrays["loss_flags"])
         for h in range(self.sizes.horizon):
             if f"loss_blocks{h}" in arrays:
                 self._blocks[h] = list(arrays[f"loss_blocks{h}"])
-                observations = arrays[f"loss_observations{h}"]
-                self._observations[h] = observations.tolist() if observations.ndim == 1 else list(observations)
+                self._observations[h] = unpack(arrays[f"loss_observations{h}"])
                 self._spans[h] = arrays[f"loss_span{h}"]
 
 
-def _checked(name: str, given: Any) -> float:
+def _rows(name: str, given: Any) -> list[tuple[Any, Any, Any, Any]]:
+    """What `LossValues` was given, row by row."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise InputError(f"{name}: {shown(given)}, wanted rows (h, observation, action, value)")
+    rows = list(given)
+    for i, row in enumerate(rows):
+        if not isinstance(row, list | tuple) or len(row) != 4:
+            raise InputError(f"{name}: row {i}: {shown(row)}, wanted (h, observation, action, value)")
+    return rows
+
+
+def _checked(name: Callable[[], str], given: Any) -> float:
     if (
         isinstance(given, bool | np.bool_ | int | float | np.integer | np.floating)
         and -1e-9 <= float(given) <= 1.0 + 1e-9
     ):
         return float(given)
-    raise InputError(f"{name}: {shown(given)}, wanted a loss in [0, 1]")
+    raise InputError(f"{name()}: {shown(given)}, wanted a loss in [0, 1]")
 
 
 def _unseen(table: Floats) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from tightrope.agent import reading
 from tightrope.errors import InputError
+from tightrope.numbers_in import real_wrong
 from tightrope.problems.reading import shown
 from tightrope.problems.tables import Floats
 
@@ -61,7 +62,7 @@ class Playing:
         """
         episode = self._under_way("act")
         if episode.chosen is None:
-            if uniform is not None and not 0.0 <= uniform < 1.0:
+            if uniform is not None and (real_wrong(uniform, 0.0, 1.0) or uniform == 1.0):
                 raise InputError(f"uniform: {shown(uniform)}, wanted a number in [0, 1)")
             episode.chosen = draw(episode.policies[-1], self.random.random() if uniform is None else uniform)
         return episode.chosen
