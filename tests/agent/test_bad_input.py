@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -126,9 +127,9 @@ def test_steps_out_of_turn_are_refused(wide):
     agent.begin(0)
     with pytest.raises(tr.InputError, match="observe: no action has been chosen"):
         agent.observe(0.5, 1)
-    for wrong in (1.0, -0.1, float("nan")):
+    for wrong in (1.0, -0.1, float("nan"), "a", [0.5]):
         with pytest.raises(tr.InputError, match="uniform: "):
-            agent.act(wrong)
+            agent.act(wrong)  # pyright: ignore[reportArgumentType]
     for s in range(4):
         agent.act()
         agent.observe(0.5, s)
@@ -202,7 +203,11 @@ def test_a_state_without_room_is_played_exactly_and_stood_in_for(wide):
     K = 80
     free, full = make_agent(wide, LEARNER, K), make_agent(wide, LEARNER, K, max_states=60)
     for k, u in enumerate(uniforms(0, K, wide.horizon)):
-        play_episode(full, wide, u)
+        away = full.status().turned_away
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            play_episode(full, wide, u)
+        assert [str(w.message)[:14] for w in told] == ["max_states: al"] * (away == 0 < full.status().turned_away)
         full.finish(np.asarray(wide.loss_profiles)[k % 2])
         play_episode(free, wide, u)
         free.finish(np.asarray(wide.loss_profiles)[k % 2])

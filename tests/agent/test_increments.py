@@ -100,3 +100,48 @@ def test_an_increment_of_another_policy_is_refused(wide):
         agent.learn(np.asarray(wide.loss_profiles)[0])
     with pytest.raises(tr.InputError, match="no episode has been set aside"):
         fork.increment()
+
+
+def test_an_increment_of_another_agent_is_refused(wide):
+    """As many updates and epochs, but other losses; or another budget."""
+    learner = tr.PDPO(**SETTINGS, mixing_period=4)
+    one, other = (make_agent(wide, learner, 500) for _ in range(2))
+    stricter = tr.Agent(learner, one.features, wide.horizon, wide.n_actions, wide.budgets / 2, episodes=500)
+    u = uniforms(0, 3, wide.horizon)
+    for agent, profile in ((one, 0), (other, 1), (stricter, 0)):
+        play_episode(agent, wide, u[0])
+        agent.finish(np.asarray(wide.loss_profiles)[profile])
+    for stranger in (other, stricter):
+        fork = stranger.fork()
+        play_episode(fork, wide, u[1])
+        fork.set_aside()
+        with pytest.raises(tr.InputError, match="merge: the increment was played with the policy of another agent"):
+            one.merge(fork.increment())
+
+
+def test_full_tables_take_all_of_an_increment_or_none_and_count_it_once(wide):
+    learner = tr.PDPO(**SETTINGS, mixing_period=4)
+    strict, lenient = (make_agent(wide, learner, 500, max_states=9, when_full=w) for w in ("refuse", "nearest"))
+    loss = np.asarray(wide.loss_profiles)[0]
+    for agent in (strict, lenient):
+        play_episode(agent, wide, uniforms(0, 1, wide.horizon)[0])
+        agent.finish(loss)
+    increments, seen = [], set()
+    for agent in (strict, lenient):
+        fork = agent.fork()
+        for u in uniforms(1, 5, wide.horizon):
+            states, _ = play_episode(fork, wide, u)
+            seen |= {(h, s) for h, s in enumerate(states[:-1])}
+            fork.set_aside()
+        increments.append(fork.increment())
+    before = strict.status().known_states.copy()
+    with pytest.raises(tr.InputError, match=r"merge: max_states: \d+ states are new, there is room for 5 of 9"):
+        strict.merge(increments[0])
+    play_episode(strict, wide, uniforms(0, 1, wide.horizon)[0])
+    strict.finish(loss)
+    assert np.array_equal(strict.status().known_states, before) and strict.status().episodes == 2
+    lenient.merge(increments[1])
+    new = sum(lenient._player.find(h, lenient._player.block(wide.features[s])) < 0 for h, s in seen)  # pyright: ignore[reportOptionalMemberAccess]
+    with pytest.warns(UserWarning, match="max_states: all 9 states are known"):
+        lenient.learn(loss)
+    assert lenient.status().turned_away == new - 5

@@ -10,6 +10,8 @@ end nothing is lost and nothing is paid, which is the linear MDP whose transitio
 
 from __future__ import annotations
 
+import warnings
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -125,10 +127,10 @@ class Agent(Playing):
         batch = [*self._batch, last] if last is not None else self._batch
         player, merged = self._ready(), self._merged
         weights, residual = self._read_loss(f"{what}: loss", loss)
+        places: list[list[int]] = []  # of what the forks saw
         if merged is not None:
-            for h, states in enumerate(merged.states):
-                for block in states:
-                    self._enter(h, block, None)
+            self._check_room(what, merged)
+            places = [[self._enter(h, block, None)[0] for block in states] for h, states in enumerate(merged.states)]
         self._book(batch)
         player.learn(weights, *self._firsts(batch))
         for played in batch:
@@ -137,7 +139,7 @@ class Agent(Playing):
             led_to = np.array([*played.places[1:], *[-1] * (1 + n - len(played.places))], np.int64)
             player.absorb(rows, led_to, np.array(played.costs))
         if merged is not None:
-            self._absorb(merged)
+            self._absorb(merged, places)
         self._losses.residual = residual
         self._batch, self._merged = [], None
         self.current = None if last is not None else self.current
@@ -175,8 +177,14 @@ class Agent(Playing):
 
     @property
     def _snapshot(self) -> tuple[int, ...]:
+        """How many updates and epochs, and a digest of the policy and of what increments of it must agree on."""
         player = self._ready()
-        return player.updates, player.epochs, player.tables.dim
+        kinds = repr((self.sizes, self.settings, self.options["dtype"])).encode()
+        return (
+            player.updates,
+            player.epochs,
+            player.policy_digest(zlib.crc32(self.budgets.tobytes(), zlib.crc32(kinds))),
+        )
 
     def fork(self, seed: int = 0) -> Fork:
         """One that plays with the policy of now, without learning; it can be sent to another process."""
@@ -193,19 +201,33 @@ class Agent(Playing):
             raise InputError(f"merge: {shown(increment)}, wanted an increment of one of this agent's forks")
         player = self._ready()
         player.begin()
-        if increment.snapshot != self._snapshot or increment.gram.shape != player.world.gram.shape:
+        if increment.snapshot[:2] != self._snapshot[:2]:
             raise InputError(
                 f"merge: the increment was played with the policy after {increment.snapshot[0]} updates, "
                 f"this agent has made {player.updates}"
             )
-        self._merged = increment if self._merged is None else self._merged + increment
+        if increment.snapshot != self._snapshot:
+            raise InputError("merge: the increment was played with the policy of another agent")
+        merged = increment if self._merged is None else self._merged + increment
+        self._check_room("merge", merged)
+        self._merged = merged
 
-    def _absorb(self, merged: Increment) -> None:
+    def _check_room(self, what: str, merged: Increment) -> None:
+        """Where full tables refuse: all of what the forks saw finds room, or none of it is taken in."""
+        most, player = self.options["max_states"], self._ready()
+        if self.options["when_full"] != "refuse" or most is None:
+            return
+        new = sum(player.find(h, block) < 0 for h, states in enumerate(merged.states) for block in states)
+        room = most - int(player.world.n_known.sum())
+        if new > room:
+            raise InputError(f"{what}: max_states: {new:,} states are new, there is room for {room:,} of {most:,}")
+
+    def _absorb(self, merged: Increment, places: list[list[int]]) -> None:
         player = self._ready()
         player.absorb_sums(merged.gram, merged.cost_sums, merged.episodes)
         for h in range(1, self.sizes.horizon):
-            for block, total in zip(merged.states[h], merged.sums[h]):
-                player.add_sum(h, self._enter(h, block, None)[0], total)
+            for place, total in zip(places[h], merged.sums[h]):
+                player.add_sum(h, place, total)
 
     # ---- what others ask -------------------------------------------------------------------------------------------
 
@@ -313,23 +335,34 @@ class Agent(Playing):
     def _meet(self, h: int, features: Floats, obs: Any) -> tuple[Floats, int, Floats]:
         player = self._ready(features.shape[1])
         block = player.block(features)
+        self._welcome(h, block, obs)
         if h == 0:
             player.begin()
         place, policy = self._enter(h, block, obs)
         self._losses.sample(h, block, obs)
         return block, place, policy
 
-    def _enter(self, h: int, block: Floats, obs: Any) -> tuple[int, Floats]:
-        """The place and the policy [A] of a state, known from now on; where there is no room, the place of the nearest."""
+    def _welcome(self, h: int, block: Floats, obs: Any) -> None:
+        """Refuse a new state where full tables do."""
         player = self._ready()
         if self.options["when_full"] == "refuse" and player.full and player.find(h, block) < 0:
             most = self.options["max_states"]
             raise InputError(
                 f"max_states: all {most:,} states are known, and the one of step {h} ({shown(obs)}) is new"
             )
+
+    def _enter(self, h: int, block: Floats, obs: Any) -> tuple[int, Floats]:
+        """The place and the policy [A] of a state, known from now on; where there is no room, the place of the nearest."""
+        player = self._ready()
         place, policy = player.meet(h, block)
         if place < 0:
             place, distance = player.nearest(h, block)
+            if self._turned_away == 0:
+                warnings.warn(
+                    f"max_states: all {self.options['max_states']:,} states are known; what leads to new ones is entered "
+                    "for the nearest known ones from now on (status() goes on telling)",
+                    stacklevel=2,
+                )
             self._turned_away += 1
             self._farthest = max(self._farthest, distance)
         return place, policy

@@ -91,6 +91,19 @@ class EndlessPlayer:
         """The parameters of the policy of now, for somebody else."""
         return compact.Segments(*(part.copy() for part in self.tables.segments))
 
+    def policy_digest(self, start: int) -> int:
+        """32 bits of the parameters of the policy of now."""
+        segments, (n, e) = self.tables.segments, self.tables.segments.count
+        for part in (
+            segments.theta[:n],
+            segments.beta[:n],
+            segments.weights[:n],
+            segments.epoch[:n],
+            segments.factors[:e],
+        ):
+            start = zlib.crc32(part.tobytes(), start)
+        return start
+
     def nearest(self, h: int, block: Floats) -> tuple[int, float]:
         """The known state of step h with the nearest features, and how far it is; -1 when none is known."""
         place, square = endless_states.nearest(self.world, h, block)
@@ -147,7 +160,8 @@ class EndlessPlayer:
         theta = self.settings.theta if mixes else 0.0
         if self.factor_of != self.epochs or theta > 0.0:
             if self.tables.segments.count[0] >= self.most_segments:
-                self.folded += self.tables.fold()
+                # No action's exponent moves by more than what is folded; after normalising that is twice as much at most.
+                self.folded += 2.0 * self.tables.fold()
             self.tables.new_segment(theta, self.factor_of != self.epochs)
             self.factor_of = self.epochs
         played = (loss, theta, blocks, policies, shares, self.estimates)
