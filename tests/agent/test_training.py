@@ -98,6 +98,23 @@ def test_what_does_not_fit_is_refused():
         tr.train(tr.problems.environment("latent-levels"), short)
     with pytest.raises(tr.InputError, match="n_actions = 2, the environment has 3"):
         tr.train(tr.problems.environment("latent-levels"), agent)
+    for more, said in (
+        ({"features": 3}, "features: 3, wanted a map, or the name of one: fourier"),
+        ({"features": "foo"}, "kind: unknown 'foo'"),
+        ({"max_state": 3}, "max_state: not a setting of an agent; did you mean 'max_states'"),
+        ({"losses": 3}, "losses: 3, wanted a function"),
+        ({"agent": 3}, "agent: 3, wanted an Agent"),
+        ({"seed": "a"}, "seed: 'a'"),
+    ):
+        with pytest.raises(tr.InputError, match=said):
+            tr.train(
+                corridor, **({"loss": lambda h, s, a: 0.5, "budgets": [3.0], "horizon": 8, "progress": False} | more)
+            )
+    with pytest.raises(tr.InputError, match="env: None, wanted a Gymnasium environment"):
+        tr.train(None)
+    acrobot = gymnasium.make("Acrobot-v1")
+    with pytest.raises(tr.InputError, match=r"features: d = 187,500; .* takes 5,625\.0 GB"):
+        tr.train(acrobot, budgets=[3.0], horizon=20, features="tiles")
     with pytest.raises(tr.InputError, match="given for an agent that is made already"):
         tr.train(env, agent, horizon=3)
     with pytest.raises(tr.InputError, match="loss: missing"):
@@ -108,3 +125,17 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(tr.InputError, match='no "cost" at step 0'):
         mountain = gymnasium.make("MountainCar-v0")
         tr.train(mountain, None, 2, lambda h, s, a: 0.0, budgets=[3.0], horizon=8)
+
+
+def test_a_training_that_fails_leaves_an_agent_that_can_go_on():
+    agent = agent_for(Corridor(), 10, budgets=[3.0], horizon=8)
+    for losses in (lambda k: "x" if k else np.zeros((8, 10)), lambda k: 1 / 0):
+        with pytest.raises((tr.InputError, ZeroDivisionError)):
+            tr.train(Corridor(), agent, 3, losses=losses, progress=False)
+        assert agent.current is None and agent.status().updates == 1
+    tr.train(Corridor(), agent, 3, lambda h, s, a: 0.5, progress=False)
+    assert agent.status().updates == 4
+    agent.begin(0)
+    with pytest.raises(tr.InputError, match="agent: an episode is under way"):
+        tr.train(Corridor(), agent, 3, lambda h, s, a: 0.5, progress=False)
+    assert agent.current is not None

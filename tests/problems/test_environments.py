@@ -149,6 +149,9 @@ def test_costs_travel_to_six_results_and_back():
     with pytest.raises(tr.InputError, match="wanted a number from 0 to largest"):
         for _ in range(10):
             small.step(0)
+    for largest in (0, -1.0, float("nan"), "x", True):
+        with pytest.raises(tr.InputError, match="largest: "):
+            tr.problems.FromSafety(env, largest=largest)  # pyright: ignore[reportArgumentType]
     with pytest.raises(tr.InputError, match="5 results, wanted six"):
         plain = tr.problems.FromSafety(made("priced-jobs"))
         plain.reset()
@@ -173,3 +176,19 @@ def test_importing_both_in_any_order_is_enough_for_gymnasium_to_know_the_gallery
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("tightrope/JobScheduling-v0 ")
     assert "tightrope" not in done.stdout.split(" ", 1)[1]  # nothing of ours is left in the way
+
+
+@pytest.mark.parametrize("name", ["priced-jobs", "machine-hall", "latent-levels"])
+def test_budgets_are_scaled_with_the_costs_of_six_results(name):
+    from gymnasium.utils.env_checker import check_env
+
+    own = made(name)
+    back = tr.problems.FromSafety(tr.problems.ToSafety(made(name)), largest=2.0)
+    back.spec = None  # else the checker makes what is inside anew, which gives six results
+    check_env(back, skip_render_check=True)
+    one, other = (tr.train(env, None, 12, progress=False, seed=3) for env in (own, gymnasium.Wrapper(back)))
+    assert np.array_equal(other.agent.budgets, one.agent.budgets / 2)
+    assert other.agent.sizes.horizon == own.unwrapped.horizon and other.agent.sizes.dim == one.agent.sizes.dim
+    assert other.costs[0].tolist() == (one.costs[0] / 2).tolist()
+    with pytest.raises(AttributeError, match="no attribute 'cmdp'"):
+        _ = back.cmdp

@@ -321,7 +321,14 @@ class Agent(Playing):
             s, options = self.sizes, self.options
             limits = (options["max_states"], options["max_segments"])
             dtype = np.dtype(options["dtype"])
-            self._player = EndlessPlayer(self.settings, s.n_actions, d, s.horizon, self.budgets, dtype, *limits)
+            try:
+                self._player = EndlessPlayer(self.settings, s.n_actions, d, s.horizon, self.budgets, dtype, *limits)
+            except MemoryError:
+                numbers = 8e-9 * s.horizon * d * d
+                raise InputError(
+                    f"features: d = {d:,}; at H = {s.horizon} each of the gram matrices, their inverses and their factors "
+                    f"takes {numbers:,.1f} GB, more than there is: wanted fewer features"
+                ) from None
         return self._player
 
     def _look(self, h: Any, obs: Any) -> tuple[EndlessPlayer, Floats]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tightrope.agent.agent import Agent
-from tightrope.errors import InputError
-from tightrope.features import for_space
+from tightrope.errors import InputError, suggest
+from tightrope.features import for_space, names
 from tightrope.learners.pdpo import PDPO
 from tightrope.learners.protocol import Sizes
 from tightrope.numbers_in import whole
@@ -62,9 +63,15 @@ def train(
     An episode ends at the agent's horizon at the latest. One that the environment terminates earlier is an early end; one
     that it truncates earlier is taken for one too, and warned about once.
     """
-    K = whole("episodes", episodes, 1)
+    K, seed = whole("episodes", episodes, 1), whole("seed", seed, 0)
+    if losses is not None and not callable(losses):
+        raise InputError(
+            f"losses: {shown(losses)}, wanted a function of the episode's number; for one loss there is loss="
+        )
     if agent is None:
         agent = agent_for(env, K, **settings)
+    elif not isinstance(agent, Agent):
+        raise InputError(f"agent: {shown(agent)}, wanted an Agent")
     elif settings:
         raise InputError(f"{', '.join(sorted(settings))}: given for an agent that is made already")
     _check(env, agent)
@@ -74,8 +81,12 @@ def train(
     )
     with _bar(progress, K) as bar:
         for k in range(K):
-            info = _episode(env, agent, kept, k, seed if k == 0 else None)
-            agent.finish(losses(k) if losses is not None else _loss(env, loss, info))
+            try:
+                info = _episode(env, agent, kept, k, seed if k == 0 else None)
+                agent.finish(losses(k) if losses is not None else _loss(env, loss, info))
+            except BaseException:
+                agent.abandon()  # so that the agent can go on; what it has learnt stays
+                raise
             status = agent.status()
             kept.dual[k], kept.epoch[k] = status.dual, status.epoch
             bar.show(k + 1, float(kept.rewards[k]), status)
@@ -127,8 +138,11 @@ def agent_for(
     learner: by default `PDPO.practical`.
     more: for `Agent`.
     """
-    own = env.unwrapped
-    n_actions = _n_actions(env)
+    n_actions, own = _n_actions(env), getattr(env, "unwrapped", None)
+    known = [name for name, x in inspect.signature(Agent).parameters.items() if x.kind is x.KEYWORD_ONLY]
+    wrong = [f"{name}: not a setting of an agent; {suggest(name, known)}" for name in more if name not in known]
+    if wrong:
+        raise InputError(wrong)
     if horizon is None:
         limit = getattr(getattr(env, "spec", None), "max_episode_steps", None)
         horizon = getattr(own, "horizon", None) or limit
@@ -138,6 +152,8 @@ def agent_for(
         raise InputError([f"{name}: missing; the environment does not tell" for name in missing])
     given: Any = features or getattr(own, "features", None) or "fourier"
     read: Any = for_space(env.observation_space, n_actions, given) if isinstance(given, str) else given
+    if not isinstance(read, Callable):
+        raise InputError(f"features: {shown(read)}, wanted a map, or the name of one: {', '.join(names())}")
     dim = getattr(read, "dim", None)
     if dim is None:
         dim = np.shape(read(env.observation_space.sample()))[-1]
@@ -160,8 +176,8 @@ def _loss(env: Any, given: Any, info: dict[str, Any]) -> Any:
 
 
 def _check(env: Any, agent: Agent) -> None:
-    if not isinstance(agent, Agent):
-        raise InputError(f"agent: {shown(agent)}, wanted an Agent")
+    if agent.current is not None:
+        raise InputError("agent: an episode is under way; finish it first, or abandon it")
     n_actions, horizon = _n_actions(env), getattr(env.unwrapped, "horizon", None)
     if n_actions != agent.sizes.n_actions:
         raise InputError(f"agent: has n_actions = {agent.sizes.n_actions}, the environment has {n_actions}")
@@ -170,9 +186,12 @@ def _check(env: Any, agent: Agent) -> None:
 
 
 def _n_actions(env: Any) -> int:
-    n = getattr(env.action_space, "n", None)
-    if n is None or not hasattr(env.action_space, "start"):
-        raise InputError(f"env: action space {env.action_space}, wanted a Discrete one")
+    space = getattr(env, "action_space", None)
+    if space is None or not hasattr(env, "unwrapped"):
+        raise InputError(f"env: {shown(env)}, wanted a Gymnasium environment")
+    n = getattr(space, "n", None)
+    if n is None or not hasattr(space, "start"):
+        raise InputError(f"env: action space {space}, wanted a Discrete one")
     return int(n)
 
 

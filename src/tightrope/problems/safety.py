@@ -8,6 +8,10 @@ import gymnasium
 import numpy as np
 
 from tightrope.errors import InputError
+from tightrope.numbers_in import real_wrong
+from tightrope.problems.reading import shown
+
+TOLD_ON = ("budgets", "features", "horizon", "loss")
 
 
 class ToSafety(gymnasium.Wrapper):
@@ -23,21 +27,27 @@ class ToSafety(gymnasium.Wrapper):
 class FromSafety(gymnasium.Env):
     """An environment whose `step` gives six results, with the cost put into `info["cost"]`, scaled to [0, 1].
 
-    Safety-Gymnasium counts costs, so `largest` says what one step can cost at most; more than that is an error.
+    Safety-Gymnasium counts costs, so `largest` says what one step can cost at most; more than that is an error. Budgets that
+    the environment tells are scaled with the costs; its horizon, features and losses are told on.
     """
 
     def __init__(self, env: Any, largest: float = 1.0):
+        if real_wrong(largest, 0.0) or not largest > 0:
+            raise InputError(f"largest: {shown(largest)}, wanted the most that one step can cost, a number above 0")
         self.env, self.largest = env, float(largest)
         self.observation_space, self.action_space = env.observation_space, env.action_space
         self.metadata = getattr(env, "metadata", {"render_modes": []})
         self.render_mode = getattr(env, "render_mode", None)
         self.spec = getattr(env, "spec", None)
 
-    @property
-    def unwrapped(self) -> Any:
-        return getattr(self.env, "unwrapped", self.env)
+    def __getattr__(self, name: str) -> Any:
+        if name not in TOLD_ON or "env" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+        told = getattr(getattr(self.env, "unwrapped", self.env), name)
+        return np.asarray(told, dtype=float) / self.largest if name == "budgets" else told
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
         return self.env.reset(seed=seed, options=options)
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
