@@ -138,3 +138,27 @@ def test_threads_change_no_bit(wide, monkeypatch):
         told.append(player.tables.arrays())
     for name, array in told[0].items():
         assert array.tobytes() == told[1][name].tobytes(), name
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_an_agent_that_has_been_made_compiles_nothing_more(wide, dtype):
+    """Every kernel an agent, its forks and their merging can call has its form before the first state is seen."""
+    kernels = [
+        x
+        for module in ("endless", "compact")
+        for x in vars(importlib.import_module(f"tightrope.engine.{module}")).values()
+        if hasattr(x, "signatures")
+    ]
+    agent = make_agent(wide, tr.PDPO(**SETTINGS, mixing_period=4), 100, dtype=dtype, max_states=40)
+    before = [len(kernel.signatures) for kernel in kernels]
+    with pytest.warns(UserWarning, match="max_states"):
+        for k, u in enumerate(uniforms(0, 30, wide.horizon)):
+            play_episode(agent, wide, u)
+            agent.finish(np.asarray(wide.loss_profiles)[k % 2])
+    fork = agent.fork()
+    play_episode(fork, wide, u)
+    fork.set_aside()
+    agent.merge(fork.increment())
+    agent.learn(np.zeros((wide.horizon, wide.dim)))
+    assert agent.explain(1, 5).policy.shape == agent.policy(1, 5).shape
+    assert [len(kernel.signatures) for kernel in kernels] == before

@@ -10,6 +10,8 @@ end nothing is lost and nothing is paid, which is the linear MDP whose transitio
 
 from __future__ import annotations
 
+import sys
+import threading
 import warnings
 import zlib
 from collections.abc import Callable
@@ -23,8 +25,9 @@ from tightrope.agent.increments import Fork, Increment
 from tightrope.agent.losses import LossReader, LossValues
 from tightrope.agent.play import Played, Playing
 from tightrope.agent.told import Explanation, Status
+from tightrope.engine.episode import Settings
 from tightrope.errors import InputError
-from tightrope.learners.endless import EndlessPlayer
+from tightrope.learners.endless import EndlessPlayer, ready_kernels
 from tightrope.learners.pdpo import PDPO
 from tightrope.numbers_in import whole
 from tightrope.problems.reading import all_of, read_bounds, shown
@@ -90,6 +93,7 @@ class Agent(Playing):
             "when_full": when_full,
             "max_segments": read["max_segments"],
         }
+        _ready_kernels(self.settings, np.dtype(dtype))
         self._player: EndlessPlayer | None = None
         self._losses = LossReader(self.sizes)
         self._batch: list[Played] = []
@@ -373,6 +377,22 @@ class Agent(Playing):
             self._turned_away += 1
             self._farthest = max(self._farthest, distance)
         return place, policy
+
+
+COMPILING = "tightrope: compiling the kernels of an agent (some 20 seconds, once; then kept on disk)"
+PATIENCE = 3.0  # seconds that kernels take at most to be loaded from disk
+
+
+def _ready_kernels(settings: Settings, dtype: np.dtype) -> None:
+    """Nobody who plays is to wait for a compiler; who makes an agent is told what the wait is for, on a terminal."""
+    told = threading.Timer(PATIENCE, lambda: print(COMPILING, file=sys.stderr, flush=True))
+    told.daemon = True
+    if sys.stderr is not None and sys.stderr.isatty():
+        told.start()
+    try:
+        ready_kernels(settings, dtype)
+    finally:
+        told.cancel()
 
 
 def _read_budgets(given: Any, horizon: Any) -> Floats:

@@ -195,6 +195,25 @@ class EndlessPlayer:
             yield
 
 
+def ready_kernels(settings: Settings, dtype: np.dtype) -> None:
+    """Have every kernel compiled, or loaded from disk, before somebody waits for a decision: an episode of one state.
+
+    The forms compiled depend on the kinds of numbers in settings and tables, not on sizes.
+    """
+    player = EndlessPlayer(settings, 1, 1, 2, np.ones(1), dtype)
+    block = player.block(np.zeros((1, 1)))
+    player.begin()
+    place, policy = player.meet(0, block)
+    player.tables.make_room(1)
+    for ask in (player.find, player.nearest, player.log_policy):
+        ask(0, block)
+    player.read(0, place)
+    endless.rehash(player.world.slots, player.world.slots.copy())
+    player.learn(np.zeros((2, 1)), block[None], policy[None], np.ones(1))
+    player.absorb(np.zeros((2, 1)), np.array([player.meet(1, block)[0], -1]), np.zeros((2, 1)))
+    player.add_sum(1, 0, np.zeros(1))
+
+
 @dataclass(frozen=True)
 class Blocks:
     """Turns features [A, d] into what the kernels take: [A, D], rounded to what the tables can hold."""
