@@ -137,7 +137,39 @@ def test_all_mistakes_of_a_spec_are_told_at_once_in_the_order_of_the_file(tightr
     said = tightrope("run", _spec(tmp_path, text))
     assert said.code == 2
     fields = [line.split(": ")[1] for line in said.err.splitlines()]
-    assert fields == ["episodes", "problem.name", "learner.beta"]
+    assert fields == ["episodes", "problem.name", "learner.alpha", "learner.beta"]
+
+
+def test_a_mistake_in_a_table_hides_none_of_the_others(tightrope, tmp_path):
+    text = (
+        GOOD.replace('"priced-jobs"', '"priced-jobs"\nbuget = 7\nbudget = nan')
+        .replace('"alternating"', '"switching"\nperiod = 0\nperod = 3')
+        .replace('"practical"', '"practcal"\nname = "pdp"')
+    )
+    said = tightrope("run", _spec(tmp_path, text))
+    fields = [line.split(": ")[1] for line in said.err.splitlines()]
+    wanted = ["problem.buget", "problem.budget", "losses.period", "losses.perod", "learner.preset", "learner.name"]
+    assert (said.code, fields) == (2, wanted)
+
+
+def test_losses_that_depend_on_the_problem_are_not_judged_without_it(tightrope, tmp_path):
+    text = GOOD.replace("priced", "pricy").replace('"alternating"', '"fixed"\nprofile = 5')
+    said = tightrope("run", _spec(tmp_path, text))
+    assert [line.split(": ")[1] for line in said.err.splitlines()] == ["problem.name"]
+
+
+def test_a_text_in_the_place_of_a_table_is_one_mistake(tightrope, tmp_path):
+    text = 'episodes = 50\nproblem = "priced-jobs"\nlosses = 3\n'
+    said = tightrope("run", _spec(tmp_path, text))
+    assert [line.split(": ")[1] for line in said.err.splitlines()] == ["problem", "losses"]
+
+
+def test_a_folder_that_is_refused_is_refused_before_the_doctor_speaks(tightrope, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.tex").write_text("ten years")
+    said = tightrope("run", _spec(tmp_path, GOOD.replace("practical", "theory")), "--out", tmp_path / "out")
+    assert (said.code, said.out) == (2, "")
+    assert len(said.err.splitlines()) == 1
 
 
 def test_a_missing_spec_is_named(tightrope, tmp_path):

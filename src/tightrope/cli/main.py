@@ -11,6 +11,9 @@ import sys
 
 from tightrope.errors import InputError, TightropeError
 
+TYPER_INTERRUPTED = 130  # what Typer makes of a Ctrl-C that the command itself did not answer
+INTERRUPTED = "Interrupted before it was done; nothing is left half written."
+
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
@@ -18,7 +21,7 @@ def main() -> None:
         code = _run(sys.argv[1:])
         sys.stdout.flush()
     except KeyboardInterrupt:
-        code = _say("Interrupted before anything was made.", 1)
+        code = _say(INTERRUPTED, 1)
     except BrokenPipeError:
         code = 1  # whoever read our output has gone; there is nobody to tell
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -36,6 +39,8 @@ def _run(arguments: list[str]) -> int:
 
     try:
         code = app(args=arguments, prog_name="tightrope", standalone_mode=False)
+        if code == TYPER_INTERRUPTED:
+            return _say(INTERRUPTED, 1)
         return code if isinstance(code, int) else 0
     except InputError as error:
         return _say("\n".join(one_line(line) for line in error.problems), 2)

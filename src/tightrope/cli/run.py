@@ -17,6 +17,7 @@ from tightrope.lab.plan import Plan, read_plan
 from tightrope.lab.query import rows_of
 from tightrope.lab.runner import Options, Results
 from tightrope.lab.spec_checks import Spec
+from tightrope.lab.store import Store
 from tightrope.lab.summary import band
 from tightrope.run_files import channel_names
 
@@ -32,6 +33,7 @@ def run_spec_file(path: Path, out: Path | None, options: Options, quiet: bool, d
         from tightrope.cli.dry_run import tell_dry_run
 
         return tell_dry_run(plan, folder, options)
+    Store(folder).check()  # before anything is said of the settings
     console = wide_console()
     for line in _doctor_says(plan):
         console.print(line, markup=False)

@@ -18,11 +18,13 @@ from tightrope.lab.mistakes import Mistakes, shown
 from tightrope.lab.spec_format import Document, read_document
 from tightrope.lab.toml_lines import FieldPath, key_lines
 from tightrope.learners import Learner, describe
+from tightrope.numbers_in import whole_wrong
 from tightrope.oracle.feasibility import feasible_budgets
 from tightrope.problems.cmdp import LinearCMDP
 from tightrope.safe_files import plain
 
 CHECKED = 10_000_000  # episodes of losses made only to see whether they can be
+STAND_IN = "streaming"  # losses and learner are judged with this problem where the spec's own cannot be made
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +125,10 @@ class Judge:
         """What the tables ask for, sweeps apart; None where they do not hold together, which `mistakes` are told."""
         document = read_document(raw, mistakes)
         cmdp, kind, parameters = None, "", {}
-        if "problem" in raw:
+        if isinstance(raw.get("problem"), dict):
             cmdp = self._once(mistakes, _problem, document.problem, self.folder)
         about = "" if cmdp is None else cmdp.digest
-        if "losses" in raw:
+        if isinstance(raw.get("losses"), dict):
             kind, parameters = self._once(mistakes, _losses, document.losses, cmdp, document.episodes, about=about)
         learner = self._once(mistakes, _learner, document.learner, cmdp, document.episodes, about=about)
         if cmdp is None or learner is None:
@@ -177,10 +179,9 @@ def _problem_by_name(table: dict[str, Any], mistakes: Collects) -> LinearCMDP | 
             mistakes.add(("problem", "file"), "both `name` and `file`; expected one of them")
         return None
     known = problems.parameters(name)
-    if not _names_known("problem", table, known, f"problem {name!r}", mistakes):
-        return None
+    rest = _only_known("problem", table, known, f"problem {name!r}", mistakes)
     with _telling(mistakes, ("problem",), known):
-        return problems.make(name, **table)
+        return problems.make(name, **rest)
     return None
 
 
@@ -192,9 +193,11 @@ def _losses(
     if not _known("losses", "kind", kind, losses.names(), mistakes):
         return "", {}
     known = [*losses.parameters(kind), "seed"]
-    if _names_known("losses", table, known, f"losses {kind!r}", mistakes) and cmdp is not None:
-        with _telling(mistakes, ("losses",), known):
-            losses.make(kind, cmdp, min(episodes, CHECKED), **table)
+    rest = _only_known("losses", table, known, f"losses {kind!r}", mistakes)
+    if cmdp is None and whole_wrong(rest.get("profile"), 0) is None:
+        del rest["profile"]  # how many profiles there are, the problem would say
+    with _telling(mistakes, ("losses",), known):
+        losses.make(kind, cmdp or problems.make(STAND_IN), min(episodes, CHECKED), **rest)
     return kind, table
 
 
@@ -202,13 +205,16 @@ def _learner(given: dict[str, Any], cmdp: LinearCMDP | None, episodes: int, mist
     table = dict(given)
     name, preset = table.pop("name", "pdpo"), table.pop("preset", "practical")
     fits = _known("learner", "name", name, learners.names(), mistakes)
-    if not fits or not _known("learner", "preset", preset, learners.presets(name), mistakes):
+    if (
+        not _known("learner", "preset", preset, learners.presets(name) if fits else learners.PRESETS, mistakes)
+        or not fits
+    ):
         return None
     known = [key for key in learners.parameters(name) if key != "delta" or preset == "theory"]
-    if not _names_known("learner", table, [*known, "name", "preset"], f"learner {name!r}", mistakes) or cmdp is None:
-        return None
+    rest = _only_known("learner", table, [*known, "name", "preset"], f"learner {name!r}", mistakes)
     with _telling(mistakes, ("learner",), known):
-        return learners.make(name, cmdp, episodes, preset, **table)
+        made = learners.make(name, cmdp or problems.make(STAND_IN), episodes, preset, **rest)
+        return None if cmdp is None else made
     return None
 
 
@@ -226,12 +232,14 @@ def _known(table: str, field: str, given: Any, known: Iterable[str], mistakes: C
     return False
 
 
-def _names_known(table: str, given: dict[str, Any], known: Iterable[str], whose: str, mistakes: Collects) -> bool:
-    """Whether every key of a table is known; those that are not are told."""
+def _only_known(
+    table: str, given: dict[str, Any], known: Iterable[str], whose: str, mistakes: Collects
+) -> dict[str, Any]:
+    """The part of a table whose keys are known, which is judged all the same; the other keys are told."""
     unknown = [key for key in given if key not in known]
     for key in unknown:
         mistakes.add((table, key), f"{whose} has no such parameter; {suggest(key, known)}")
-    return not unknown
+    return {key: value for key, value in given.items() if key not in unknown}
 
 
 @contextmanager
