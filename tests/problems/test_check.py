@@ -49,9 +49,23 @@ def test_a_part_with_a_wrong_shape_does_not_hide_the_mistakes_of_the_others(mist
     assert [line.split(":")[0] for line in told] == ["initial_state", "cost_weights", "budgets[0]"]
 
 
+def test_features_and_a_kernel_that_cannot_be_read_do_not_hide_the_mistakes_of_the_others(parts, mistakes):
+    told = mistakes(
+        features=parts["features"][0],
+        kernel=parts["kernel"][0, 0],
+        cost_weights=np.zeros((2, 2)),
+        budgets=np.array([-1.0]),
+        initial_state=[0.5, 0.6],
+        loss_profiles=np.full((1, 2, 2), np.nan),
+    )
+    assert [line.split(":")[0] for line in told] == [
+        *("features", "kernel", "cost_weights", "loss_profiles", "budgets[0]", "initial_state"),
+    ]
+
+
 def test_parts_that_are_not_numbers_are_all_named(mistakes):
     told = mistakes(features="abc", kernel=[[1.0], [1.0, 2.0]], cost_weights=None, budgets=["1.0"], initial_state="0")
-    assert [line.split(":")[0] for line in told] == ["features", "kernel", "cost_weights", "budgets"]
+    assert [line.split(":")[0] for line in told] == ["features", "kernel", "cost_weights", "budgets", "initial_state"]
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

@@ -55,6 +55,28 @@ def test_one_constraint_may_have_its_leading_axis_or_not(tables):
             assert tr.LinearCMDP.from_tables(chances, tables[key][:1], 2.0).digest == bare.digest
 
 
+@pytest.mark.parametrize("make", [np.asarray, lambda flat: sp.csr_array(flat.reshape(S * A, S))])
+def test_nan_is_told_by_the_table_that_has_it_beside_every_other_mistake(tables, make):
+    chances, costs = tables["chances"][0].copy(), tables["costs"][0].copy()
+    losses = tables["costs"].copy()
+    chances[1, 0, 2] = costs[3, 2, 1] = np.nan
+    losses[2, 0, 1, 0] = np.inf
+    with pytest.raises(tr.InputError) as refused:
+        tr.LinearCMDP.from_tables(make(chances), costs, [H + 1.0], 7, losses=losses)
+    told = refused.value.problems
+    starts = ["transitions: contains NaN", "costs: contains NaN", "losses: contains NaN", "initial_state", "budgets[0]"]
+    assert len(told) == len(starts) and all(line.startswith(start) for line, start in zip(told, starts)), told
+    assert told[0].endswith("[1, 0, 2]") or make is not np.asarray
+    assert told[1].endswith("[3, 2, 1]")
+    assert told[2].endswith("[2, 0, 1, 0]")
+
+
+def test_tables_that_are_not_numbers_are_all_named():
+    with pytest.raises(tr.InputError) as refused:
+        tr.LinearCMDP.from_tables("p", "g", [1.0], losses="f")
+    assert [line.split(":")[0] for line in refused.value.problems] == ["transitions", "costs", "losses"]
+
+
 def test_costs_on_transitions_become_their_means_and_are_kept(tables):
     cmdp = tr.LinearCMDP.from_tables(tables["chances"], tables["on"], [1.0, 2.0, 3.0])
     assert cmdp.transition_costs is not None

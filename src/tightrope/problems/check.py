@@ -32,8 +32,8 @@ Line = tuple[str, str]  # the part that is wrong, and what is wrong with it
 class Parts:
     """What a problem is made of; None is what could not be read, or what an optional part is without."""
 
-    features: Features
-    kernel: Kernel
+    features: Features | None
+    kernel: Kernel | None
     cost_weights: Floats | None  # [H, m, d]
     budgets: Floats | None  # [m]
     initial_state: Floats | None  # [S]
@@ -52,7 +52,7 @@ def violations(parts: Parts, tolerance: float = TOLERANCE) -> list[str]:
         (_weights, ("features", "cost_weights")),
         (_profiles, ("features", "loss_profiles")),
         (_transition_costs, ("features", "kernel", "cost_weights", "costs")),
-        (_budgets, ("kernel", "budgets")),
+        (_budgets, ("budgets",)),
         (_initial, ("initial_state",)),
     )
     found = [f"{part}{text}" for part, text in wrong]
@@ -63,14 +63,17 @@ def violations(parts: Parts, tolerance: float = TOLERANCE) -> list[str]:
 
 
 def _sizes(parts: Parts) -> Iterator[Line]:
-    n_states, n_actions, dim = parts.features.shape
+    table, kernel = parts.features, parts.kernel
+    if table is None:
+        return
+    n_states, n_actions, dim = table.shape
     if 0 in (n_states, n_actions, dim):
         yield "features", f": S, A and d must be positive, not {(n_states, n_actions, dim)}"
-    for i, step in enumerate(parts.kernel.steps):
+    for i, step in enumerate(() if kernel is None else kernel.steps):
         if step.shape != (dim, n_states):
-            h = parts.kernel.which.index(i)
+            assert kernel is not None
+            h = kernel.which.index(i)
             yield "kernel", f": shape {step.shape} at step h={h}, wanted [d, S] = {(dim, n_states)}"
-    table = parts.features
     if isinstance(table, AxisFeatures):
         if table.index.shape != table.value.shape:
             yield "features", f": positions {table.index.shape} and values {table.value.shape} differ in shape"
@@ -79,39 +82,44 @@ def _sizes(parts: Parts) -> Iterator[Line]:
 
 
 def _shapes(parts: Parts) -> Iterator[Line]:
-    n_states, n_actions, dim = parts.features.shape
-    horizon, m = parts.kernel.horizon, None
+    S, A, d = ("S", "A", "d") if parts.features is None else parts.features.shape
+    H = "H" if parts.kernel is None else parts.kernel.horizon
+    m: int | str = "m"
     if parts.budgets is not None:
-        m = len(parts.budgets)
-        if parts.budgets.ndim != 1 or m == 0:
+        if parts.budgets.ndim != 1 or len(parts.budgets) == 0:
             yield "budgets", f": shape {parts.budgets.shape}, wanted [m] with m >= 1, one for each constraint"
-            m = None
-    weights = parts.cost_weights
-    if weights is not None:
-        wanted = (horizon, m if m is not None else (weights.shape[1] if weights.ndim == 3 else "m"), dim)
-        if weights.shape != wanted or 0 in weights.shape:
-            yield "cost_weights", f": shape {weights.shape}, wanted [H, m, d] = {_tuple(wanted)}"
-    if parts.initial_state is not None and parts.initial_state.shape != (n_states,):
-        yield "initial_state", f": shape {parts.initial_state.shape}, wanted an int or [S] = {(n_states,)}"
-    profiles = parts.loss_profiles
-    if profiles is not None and (profiles.ndim != 3 or profiles.shape[1:] != (horizon, dim) or len(profiles) == 0):
-        yield "loss_profiles", f": shape {profiles.shape}, wanted [L, H, d] = (L, {horizon}, {dim})"
-    costs = parts.costs
-    if costs is not None:
-        wanted = (m if m is not None else "m", horizon, n_states, n_actions, n_states)
-        if costs.shape[1:] != wanted[1:] or (m is not None and len(costs) != m):
-            yield "costs", f": on transitions, shape {costs.shape}, wanted [m, H, S, A, S] = {_tuple(wanted)}"
+        else:
+            m = len(parts.budgets)
+    for part, letters, wanted in (
+        ("cost_weights", "[H, m, d]", (H, m, d)),
+        ("initial_state", "an int or [S]", (S,)),
+        ("loss_profiles", "[L, H, d]", ("L", H, d)),
+        ("costs", "[m, H, S, A, S]", (m, H, S, A, S)),
+    ):
+        array = getattr(parts, part)
+        if array is not None and not _fits(array.shape, wanted):
+            where = " on transitions," if part == "costs" else ""
+            yield part, f":{where} shape {array.shape}, wanted {letters} = {_tuple(wanted)}"
+
+
+def _fits(shape: tuple[int, ...], wanted: tuple[int | str, ...]) -> bool:
+    """A letter stands for any size that is not known, but 0."""
+    return len(shape) == len(wanted) and all(
+        size > 0 if isinstance(want, str) else size == want for size, want in zip(shape, wanted)
+    )
 
 
 def _tuple(sizes: tuple[int | str, ...]) -> str:
-    return f"({', '.join(str(size) for size in sizes)})"
+    return f"({', '.join(str(size) for size in sizes)}{',' if len(sizes) == 1 else ''})"
 
 
 def _numbers(parts: Parts) -> Iterator[Line]:
-    table = parts.features
-    yield from _finite("features", table.value if isinstance(table, AxisFeatures) else table.dense)
-    for i, step in enumerate(parts.kernel.steps):
-        yield from _finite("kernel", stored(step), f" at step h={parts.kernel.which.index(i)}")
+    table, kernel = parts.features, parts.kernel
+    if table is not None:
+        yield from _finite("features", table.value if isinstance(table, AxisFeatures) else table.dense)
+    if kernel is not None:
+        for i, step in enumerate(kernel.steps):
+            yield from _finite("kernel", stored(step), f" at step h={kernel.which.index(i)}")
     for part in ("cost_weights", "budgets", "initial_state", "loss_profiles", "costs"):
         array = getattr(parts, part)
         if array is not None:
@@ -129,6 +137,7 @@ def _finite(part: str, array: Floats, place: str = "") -> Iterator[Line]:
 
 
 def _feature_norms(parts: Parts, tolerance: float) -> Iterator[str]:
+    assert parts.features is not None
     norms = parts.features.norms()
     s, a = np.unravel_index(np.argmax(norms), norms.shape)
     if norms[s, a] > 1 + tolerance:
@@ -140,6 +149,7 @@ def _feature_norms(parts: Parts, tolerance: float) -> Iterator[str]:
 
 
 def _distributions(parts: Parts, tolerance: float) -> Iterator[str]:
+    assert parts.features is not None and parts.kernel is not None
     features, kernel = parts.features, parts.kernel
     for i, step in enumerate(kernel.steps):
         h = kernel.which.index(i)
@@ -173,6 +183,7 @@ def _least_chances(features: Features, step: Step) -> Floats:
 
 
 def _kernel_norms(parts: Parts, tolerance: float) -> Iterator[str]:
+    assert parts.kernel is not None
     limit = np.sqrt(parts.kernel.shape[1])
     for i, step in enumerate(parts.kernel.steps):
         size = float(np.linalg.norm(row_sums(abs(step))))
@@ -182,7 +193,7 @@ def _kernel_norms(parts: Parts, tolerance: float) -> Iterator[str]:
 
 
 def _weights(parts: Parts, tolerance: float) -> Iterator[str]:
-    assert parts.cost_weights is not None
+    assert parts.features is not None and parts.cost_weights is not None
     weights = parts.cost_weights.swapaxes(0, 1)
     for i, profile in enumerate(weights):
         yield from _norm(f"cost_weights[:, {i}]", profile, tolerance)
@@ -190,7 +201,7 @@ def _weights(parts: Parts, tolerance: float) -> Iterator[str]:
 
 
 def _profiles(parts: Parts, tolerance: float) -> Iterator[str]:
-    assert parts.loss_profiles is not None
+    assert parts.features is not None and parts.loss_profiles is not None
     for i, profile in enumerate(parts.loss_profiles):
         yield from _norm(f"loss_profiles[{i}]", profile, tolerance)
         yield from _range(f"loss {i}", parts.features.apply, profile, tolerance)
@@ -221,6 +232,7 @@ def _range(name: str, apply, profile: Floats, tolerance: float) -> Iterator[str]
 
 def _transition_costs(parts: Parts, tolerance: float) -> Iterator[str]:
     """Costs on transitions lie in [0, 1] where the transition can happen, and their mean is the linear cost."""
+    assert parts.features is not None and parts.kernel is not None
     assert parts.costs is not None and parts.cost_weights is not None
     for i, costs in enumerate(parts.costs):
         worst_gap, at, outside = tolerance, 0, None
@@ -250,9 +262,11 @@ def _chances(features: Features, step: Step) -> Floats:
 
 def _budgets(parts: Parts, tolerance: float) -> Iterator[str]:
     assert parts.budgets is not None
+    horizon = np.inf if parts.kernel is None else parts.kernel.horizon
+    range_ = "[0, H]" if parts.kernel is None else f"[0, H] = [0, {horizon}]"
     for i, b in enumerate(parts.budgets):
-        if not -tolerance <= b <= parts.kernel.horizon + tolerance:
-            yield f"budgets[{i}]: {b:.12g} is outside [0, H] = [0, {parts.kernel.horizon}]"
+        if not -tolerance <= b <= horizon + tolerance:
+            yield f"budgets[{i}]: {b:.12g} is outside {range_}"
 
 
 def _initial(parts: Parts, tolerance: float) -> Iterator[str]:

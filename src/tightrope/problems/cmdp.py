@@ -75,10 +75,8 @@ class LinearCMDP:
         read_budgets = _try(wrong, read_bounds, "budgets", budgets)
         profiles = None if loss_profiles is None else _try(wrong, read_floats, "loss_profiles", loss_profiles)
         costs = None if transition_costs is None else _try(wrong, read_floats, "costs", transition_costs)
-        start = None if table is None else _try(wrong, _read_initial, initial_state, table.shape[0])
-        if table is not None and measures is not None:
-            parts = _check.Parts(table, measures, read_weights, read_budgets, start, profiles, costs)
-            wrong += _check.violations(parts)
+        start = _try(wrong, _read_initial, initial_state, None if table is None else table.shape[0])
+        wrong += _check.violations(_check.Parts(table, measures, read_weights, read_budgets, start, profiles, costs))
         if wrong:
             raise InputError(wrong)
         self._features, self._kernel = cast(Features, table), cast(Kernel, measures)
@@ -280,16 +278,21 @@ def _read_kernel(given: Any) -> Kernel:
     return kernel_from_steps(steps)
 
 
-def _read_initial(given: Any, n_states: int) -> Floats:
-    wanted = f"wanted a state in 0..{n_states - 1} or a distribution [S] over {n_states} states"
+def _read_initial(given: Any, n_states: int | None) -> Floats | None:
+    """[S]; None for a state that cannot be judged, as nobody knows how many there are."""
+    wanted = "wanted a state or a distribution [S]"
+    if n_states is not None:
+        wanted = f"wanted a state in 0..{n_states - 1} or a distribution [S] over {n_states} states"
     try:
         array = np.asarray(given)
     except ValueError:
         raise InputError(f"initial_state: {shown(given)}, {wanted}") from None
     if array.ndim > 0:
         return read_floats("initial_state", given)
-    if array.dtype.kind not in "iu" or not 0 <= int(array) < n_states:
+    if array.dtype.kind not in "iu" or int(array) < 0 or (n_states is not None and int(array) >= n_states):
         raise InputError(f"initial_state: {shown(given)}, {wanted}")
+    if n_states is None:
+        return None
     point = np.zeros(n_states)
     point[int(array)] = 1.0
     return point

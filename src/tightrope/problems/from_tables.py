@@ -42,12 +42,21 @@ def from_tables(
     rewards: like `losses`, to maximise, in any units: `loss = (high - r) / (high - low)`.
     utilities, limits: instead of costs and budgets, in any units: the utility of an episode must be at least `limits` [m].
     """
-    steps, n_states, n_actions, known_horizon = _read_transitions(transitions)
+    read = all_of(
+        {
+            "transitions": lambda: _read_transitions(transitions),
+            "constraints": lambda: _read_constraints(costs, budgets, utilities, limits),
+            "losses": lambda: _read_losses(losses, rewards),
+        }
+    )
+    steps, n_states, n_actions, known_horizon = read["transitions"]
     if horizon is not None and whole("horizon", horizon, 1) != (known_horizon or horizon):
         raise InputError(f"horizon: {horizon}, but transitions have {known_horizon} steps")
-    word, table, bounds = _read_constraints(costs, budgets, utilities, limits)
+    word, table, bounds = read["constraints"]
     m = len(bounds)
     table, horizon = _with_channels(word, table, m, (n_states, n_actions), known_horizon or horizon)
+    loss_word, loss_table = read["losses"]
+    profiles = _shaped_losses(loss_word, loss_table, (horizon, n_states, n_actions))
     if known_horizon is None:
         steps = steps * horizon
     scales = [Scale()] * m if utilities is None else [scale_of(f"{word}[{i}]", part) for i, part in enumerate(table)]
@@ -56,21 +65,47 @@ def from_tables(
     table = np.stack([scale.inward(part) for scale, part in zip(scales, table)])
     means, on_transitions = _read_costs(table, steps)
     budget = np.array([_budget_inward(b, scale, horizon) for b, scale in zip(bounds, scales)])
-    profiles, loss_scale = _read_losses(losses, rewards, (horizon, n_states, n_actions))
+    loss_scale = Scale() if rewards is None or profiles is None else scale_of(loss_word, profiles)
+    inner = None if profiles is None else loss_scale.inward(profiles).reshape(len(profiles), horizon, -1)
     plain = loss_scale.plain and all(scale.plain for scale in scales)
     index = np.arange(n_states * n_actions).reshape(n_states, n_actions)
-    return LinearCMDP(
-        axis_features(index, np.ones(index.shape), index.size),
-        kernel_from_steps(steps),
-        means.reshape(m, horizon, -1).swapaxes(0, 1),
-        budget,
-        initial_state,
-        loss_profiles=None if profiles is None else profiles.reshape(len(profiles), horizon, -1),
-        transition_costs=on_transitions,
-        name=name,
-        units=None if plain else Units(loss_scale, tuple(scales)),
-        parameters=parameters,
-    )
+    try:
+        return LinearCMDP(
+            axis_features(index, np.ones(index.shape), index.size),
+            kernel_from_steps(steps),
+            means.reshape(m, horizon, -1).swapaxes(0, 1),
+            budget,
+            initial_state,
+            loss_profiles=inner,
+            transition_costs=on_transitions,
+            name=name,
+            units=None if plain else Units(loss_scale, tuple(scales)),
+            parameters=parameters,
+        )
+    except InputError as error:
+        unreal = [*_unreal("transitions", transitions), *_unreal(word, costs), *_unreal(loss_word, loss_table)]
+        raise InputError([*unreal, *(line for line in error.problems if not _told(line, unreal))]) from None
+
+
+def _unreal(word: str, given: Any) -> list[str]:
+    """NaN and infinities of a table, in its own name and places: those of the arrays made of it say nothing to the user."""
+    if given is None:
+        return []
+    parts = given if isinstance(given, list | tuple) and given and sp.issparse(given[0]) else [given]
+    arrays = [sp.coo_array(part).data if sp.issparse(part) else read_floats(word, part) for part in parts]
+    bad = sum(int((~np.isfinite(array)).sum()) for array in arrays)
+    if not bad:
+        return []
+    place = ""
+    if not sp.issparse(parts[0]):
+        place = f", the first at [{', '.join(str(i) for i in np.argwhere(~np.isfinite(arrays[0]))[0])}]"
+    return [f"{word}: contains NaN or infinity in {bad} of {sum(array.size for array in arrays)} entries{place}"]
+
+
+def _told(line: str, unreal: list[str]) -> bool:
+    """Whether a mistake found in what was made of the tables is one of those already told of the tables themselves."""
+    made = ("kernel", "cost_weights", "costs", "loss_profiles")
+    return bool(unreal) and line.startswith(tuple(f"{part}: contains NaN" for part in made))
 
 
 def _read_transitions(given: Any) -> tuple[list[Step], int, int, int | None]:
@@ -158,16 +193,20 @@ def _read_costs(table: Floats, steps: list[Step]) -> tuple[Floats, Floats | None
     return means, table
 
 
-def _read_losses(losses, rewards, sizes: tuple[int, int, int]) -> tuple[np.ndarray | None, Scale]:
+def _read_losses(losses: Any, rewards: Any) -> tuple[str, Floats | None]:
+    """The word for the table, and the table as given."""
     if losses is not None and rewards is not None:
         raise InputError("losses: give either losses or rewards, not both")
-    if losses is None and rewards is None:
-        return None, Scale()
-    word = "losses" if rewards is None else "rewards"
-    table = read_floats(word, losses if rewards is None else rewards)
+    word, given = ("losses", losses) if rewards is None else ("rewards", rewards)
+    return word, None if given is None else read_floats(word, given)
+
+
+def _shaped_losses(word: str, table: Floats | None, sizes: tuple[int, int, int]) -> Floats | None:
+    """The table as [L, H, S, A]."""
+    if table is None:
+        return None
     if table.shape == sizes:
         table = table[None]
     if table.ndim != 4 or table.shape[1:] != sizes or 0 in table.shape:
         raise InputError(f"{word}: shape {table.shape}, wanted [H, S, A] = {sizes} or [L, H, S, A]")
-    scale = Scale() if rewards is None else scale_of("rewards", table)
-    return scale.inward(table), scale
+    return table
