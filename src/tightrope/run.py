@@ -1,7 +1,8 @@
 """What came out? A `Run`: curves, the policies one could deploy, the comparator, and the trace where asked.
 
 Curves of a problem that was given in rewards and utilities come back in those units (a regret of 3 is 3 units of reward);
-`dual`, the trace and the comparator stay in the algorithm's own, where losses and costs lie in [0, 1].
+so do value and costs of `policy`, `average_policy()` and `best_policy()`. `loss`, `dual`, the trace and the comparator stay in
+the algorithm's own, where losses and costs lie in [0, 1].
 """
 
 from __future__ import annotations
@@ -84,6 +85,12 @@ class Run:
             raise InputError("average_policy: this run was made with evaluate=False, which keeps no occupancy")
         likeliest = self.policy.argmax(axis=2)
         return judged(self.cmdp, markov(self.occupancy, likeliest), self.mean_loss_weights)
+
+    def best_policy(self) -> Policy:
+        """The best feasible policy in hindsight, with its value and costs in the user's units: to lay beside the others."""
+        if self.comparator is None:
+            raise InputError("best_policy: this run was made with compare=False, which looks for no best policy")
+        return judged(self.cmdp, self.comparator.policy, self.mean_loss_weights)
 
     def save(self, directory: str | Path) -> None:
         """Write the run into a directory that is new or empty; it appears there whole or not at all."""

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import tightrope as tr
 from tightrope.cli.main import _run
 from tightrope.lab.summary import band
 from tightrope.run_files import load_run
@@ -168,6 +169,25 @@ def test_the_decomposition_of_a_traced_run_is_drawn(one, sweep, tmp_path, capsys
     capsys.readouterr()
     assert _run(["figure", "decomposition", str(sweep), "--out", str(tmp_path)]) == 2
     assert "has no trace" in capsys.readouterr().err
+
+
+def test_figures_of_rewards_and_utilities_are_in_their_units(tmp_path):
+    random = np.random.default_rng(2)
+    chances, rewards = random.dirichlet(np.ones(3), size=(3, 2)), random.uniform(-300, 700, (1, 4, 3, 2))
+    cmdp = tr.LinearCMDP.from_tables(chances, rewards=rewards, utilities=rewards[0] / 50, limits=[8.0])
+    run = tr.simulate(cmdp, tr.losses.make("fixed", cmdp, 200), tr.PDPO.practical(cmdp, 200), 200, trace=True)
+    run.save(tmp_path / "run")
+    assert _run(["figure", "policy", str(tmp_path / "run"), "--out", str(tmp_path)]) == 0
+    table = (tmp_path / "figure-policy.tex").read_text()
+    best = run.best_policy()
+    assert best.value is not None and best.costs is not None
+    assert "policy & reward & least utility" in table
+    its = latex(pl.DataFrame({"": ["best in hindsight"], "r": [best.value], "u": [float(best.costs[0])]}), "")
+    assert next(line for line in its.splitlines() if "hindsight" in line) in table
+    assert _run(["figure", "decomposition", str(tmp_path / "run"), "--out", str(tmp_path)]) == 0
+    data = pl.read_csv(tmp_path / "figure-decomposition.csv").filter(pl.col("episode") == 200)
+    for whole, total in (("regret", run.regret[-1]), ("violation", run.violation[-1, 0])):
+        assert np.isclose(data.filter(pl.col("whole") == whole)["value"].to_numpy().sum(), total, atol=1e-6)
 
 
 def test_the_csv_has_the_numbers_of_the_runs(sweep, tmp_path):

@@ -70,6 +70,30 @@ def test_the_average_policy_is_worth_the_mean_of_those_that_played(run):
     assert average[0].value is None  # a part of a policy is worth nothing by itself
 
 
+def test_rewards_and_utilities_come_back_in_their_own_units():
+    random = np.random.default_rng(2)
+    chances = random.dirichlet(np.ones(3), size=(3, 2))
+    rewards, utilities = random.uniform(-300, 700, (2, 4, 3, 2)), random.uniform(-10, 40, (4, 3, 2))
+    cmdp = tr.LinearCMDP.from_tables(chances, rewards=rewards, utilities=utilities, limits=[70.0])
+    run = tr.simulate(cmdp, tr.losses.make("fixed", cmdp, K), tr.PDPO.practical(cmdp, K), K)
+    average, best, reward = run.average_policy(), run.best_policy(), rewards[0]
+    for policy in (average, best, run.policy):
+        pairs = tr.oracle.occupancy(cmdp, policy)
+        assert policy.value == pytest.approx((pairs * reward).sum(), abs=1e-8)
+        assert policy.costs == pytest.approx([(pairs * utilities).sum()], abs=1e-8)
+    assert best.value is not None and average.value is not None
+    assert best.costs is not None and average.costs is not None and best.costs[0] >= 70.0 - 1e-6
+    assert run.regret[-1] == pytest.approx(K * (best.value - average.value), abs=1e-6)
+    assert run.violation[-1] == pytest.approx(K * (70.0 - average.costs), abs=1e-6)
+
+
+def test_a_run_that_was_not_compared_has_no_best_policy():
+    cmdp = tr.problems.make("streaming")
+    run = tr.simulate(cmdp, tr.losses.make("fixed", cmdp, 5), tr.PDPO.practical(cmdp, 5), 5, compare=False)
+    with pytest.raises(tr.InputError, match="best_policy: this run was made with compare=False"):
+        run.best_policy()
+
+
 def test_the_last_policy_is_the_one_that_would_have_played_next(run, lively):
     assert run.trace is not None
     longer = tr.losses.Profiles(run.cmdp.loss_profiles, np.zeros(K + 1, int))

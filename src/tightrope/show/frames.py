@@ -9,7 +9,9 @@ import numpy as np
 
 from tightrope.errors import InputError
 from tightrope.lab.summary import band
+from tightrope.problems.cmdp import LinearCMDP
 from tightrope.problems.tables import Floats
+from tightrope.run import unit_widths
 from tightrope.show.bands import channels
 from tightrope.show.certificates import Certified, certified
 from tightrope.show.reading import Collection, Kept
@@ -188,25 +190,28 @@ def visited_states(kept: Kept) -> np.ndarray:
 
 def decomposition(kept: Kept) -> pl.DataFrame:
     """`whole`, `term`, `episode`, `value` of regret and violation, from the run's certificate (made where it is not kept)."""
-    return decomposed(certified(kept), kept.run.cmdp.n_constraints)
+    return decomposed(certified(kept), kept.run.cmdp)
 
 
-def decomposed(found: Certified, m: int) -> pl.DataFrame:
-    """The same from a certificate, for m constraints."""
+def decomposed(found: Certified, cmdp: LinearCMDP) -> pl.DataFrame:
+    """The same from a certificate; in the user's units, as the curves are."""
     import polars as pl
 
-    frame = found.decomposition
+    frame, m = found.decomposition, cmdp.n_constraints
+    loss_width, cost_widths = unit_widths(cmdp)
+    widths = {"regret": loss_width}
     wholes = {"regret": {"(I) optimism of the loss": "optimism_loss", "(II) dual": "dual", "(III) policy": "primal"}}
     for i, (optimism, enforcement) in enumerate(zip(channels(frame, "optimism_cost"), channels(frame, "enforcement"))):
         whole = "violation" if m == 1 else f"violation of constraint {i}"
+        widths[whole] = float(cost_widths[i])
         wholes[whole] = {"(IV) optimism of the cost": optimism, "(V) enforcement": enforcement}
     parts = [
-        pl.DataFrame({"episode": frame["episodes"], "value": frame[column]}).with_columns(
+        pl.DataFrame({"episode": frame["episodes"], "value": frame[column] * widths[whole]}).with_columns(
             whole=pl.lit(whole), term=pl.lit(term)
         )
         for whole, terms in wholes.items()
         for term, column in terms.items()
     ]
-    dropped = pl.DataFrame({"episode": frame["episodes"], "value": 0.0 - frame["dropped"]})
+    dropped = pl.DataFrame({"episode": frame["episodes"], "value": (0.0 - frame["dropped"]) * loss_width})
     left_out = dropped.with_columns(whole=pl.lit("regret"), term=pl.lit("what the paper leaves out"))
     return pl.concat([*parts[:3], left_out, *parts[3:]])

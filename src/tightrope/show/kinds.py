@@ -105,15 +105,18 @@ def _policy(collection: Collection, choice: Choice) -> Drawn:
     worth = [("last policy", run.policy)]
     if run.occupancy is not None:
         worth.append(("episode average", run.average_policy()))
-    rows = [(name, policy.value, np.max(np.asarray(policy.costs))) for name, policy in worth]
     if run.comparator is not None:
-        rows.append(("best in hindsight", run.comparator.value, run.comparator.costs.max()))
-    columns = {"policy": pl.String, "loss": pl.Float64, "worst cost": pl.Float64}
-    table = pl.DataFrame(
-        [(name, float(value or 0.0), float(cost)) for name, value, cost in rows], columns, orient="row"
-    )
+        worth.append(("best in hindsight", run.best_policy()))
+    units = run.cmdp.units
+    gains, utilities = units is not None and not units.loss.plain, units is not None and not units.costs[0].plain
+    worst = np.min if utilities else np.max
+    rows = [(name, float(policy.value or 0.0), float(worst(np.asarray(policy.costs)))) for name, policy in worth]
+    names = ("policy", "reward" if gains else "loss", "least utility" if utilities else "worst cost")
+    table = pl.DataFrame(rows, dict(zip(names, (pl.String, pl.Float64, pl.Float64))), orient="row")
     figure = figures.draw_policy(frame, f"run {kept.key}, seed {kept.seed}")
-    return Drawn(figure, frame, table, f"Policies of run {kept.key}: loss and cost of an episode")
+    return Drawn(
+        figure, frame, table, f"Policies of run {kept.key}: {names[1]} and {names[2].split()[1]} of an episode"
+    )
 
 
 def _occupancy(collection: Collection, choice: Choice) -> Drawn:

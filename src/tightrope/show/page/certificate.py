@@ -117,7 +117,7 @@ def decomposition_data(collection: Collection) -> list[dict[str, Any]]:
         return []
     if found is None:
         return []
-    frame = decomposed(found, kept.run.cmdp.n_constraints)
+    frame = decomposed(found, kept.run.cmdp)
     wholes = []
     for whole in frame["whole"].unique(maintain_order=True):
         own = frame.filter(frame["whole"] == whole)

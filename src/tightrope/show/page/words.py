@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tightrope.lab.summary import band, slope, zero_crossing
+from tightrope.run import unit_widths
 from tightrope.show.bands import channels, curve
 from tightrope.show.frames import final_numbers, multipliers
 from tightrope.show.kinds import never_enforced
@@ -131,8 +132,9 @@ def _several(collection: Collection) -> list[str]:
 
 
 def _keepers(collection: Collection, told: dict[str, tuple[float, float]]) -> str:
-    horizons = {group: collection.of(group)[0].run.cmdp.horizon for group in told}
-    keep = [group for group, (_, violation) in told.items() if violation <= NEAR * horizons[group]]
+    problems = {group: collection.of(group)[0].run.cmdp for group in told}
+    most = {group: cmdp.horizon * float(unit_widths(cmdp)[1].min()) for group, cmdp in problems.items()}
+    keep = [group for group, (_, violation) in told.items() if violation <= NEAR * most[group]]
     many = str(len(keep) or "none").capitalize()
     how = f"{many} of {len(told)} settings keep every budget to within {NEAR:.0%} of the horizon an episode"
     parts = {group: Collection(collection.folder, collection.of(group)) for group in told}
