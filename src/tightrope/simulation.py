@@ -28,6 +28,7 @@ from tightrope.oracle.certificate import BestPolicy
 from tightrope.oracle.evaluation import feature_occupancy
 from tightrope.oracle.feasibility import feasible_budgets
 from tightrope.problems.cmdp import LinearCMDP
+from tightrope.problems.reading import shown
 from tightrope.problems.tables import Floats
 from tightrope.recorder import Recorder
 from tightrope.run import Run, assemble, unit_widths
@@ -98,6 +99,8 @@ class Simulation:
         evaluate: bool = True,
         compare: bool = True,
     ):
+        if not isinstance(cmdp, LinearCMDP):
+            raise InputError(f"cmdp: {shown(cmdp)}, wanted a LinearCMDP, such as tr.problems.make returns")
         self.cmdp, self.losses, self.learner = cmdp, losses, learner
         self.episodes = whole("episodes", episodes, least=1)
         self.seed = whole("seed", seed, least=0)

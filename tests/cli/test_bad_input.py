@@ -211,7 +211,8 @@ def test_a_problem_file_is_read_from_beside_the_spec_and_its_faults_are_told(tig
         (["reproduce"], "EXPERIMENT"),
         (["rum"], "rum"),
         (["run", "--nosuch"], "--nosuch"),
-        (["problems", "streamin"], "did you mean 'streaming'?"),
+        (["problems", "streamin"], "NAME: unknown problem 'streamin'; did you mean 'streaming'?"),
+        (["problems", "cartpole"], "did you mean 'cart-pole'?"),
     ],
 )
 def test_wrong_words_on_the_command_line_are_told_in_one_line(arguments, wanted, tightrope):

@@ -172,6 +172,7 @@ def test_every_mistake_has_its_line_and_missing_profiles_are_one():
         (TWO, [], "wanted ints [K] with K >= 1"),
         (TWO, [0.0, 1.0], "sequence: float64 of shape (2,), wanted ints [K]"),
         (TWO, [[0]], "shape (1, 1), wanted ints [K]"),
+        (TWO, [[0], [0, 1]], "sequence: rows of different lengths, wanted ints [K]"),
         (HOLED, [0], "profiles: contains NaN"),
     ],
 )
@@ -211,3 +212,12 @@ def test_a_run_refuses_losses_that_do_not_fit_its_problem(losses, told):
     with pytest.raises(tr.InputError) as caught:
         tr.simulate(CMDP, losses, tr.PDPO.practical(CMDP, 10), 10)
     assert told in str(caught.value) and len(caught.value.problems) == 1
+
+
+@pytest.mark.parametrize("given", ["job-scheduling", None])
+def test_the_name_of_a_problem_is_not_taken_for_the_problem(given):
+    told = f"cmdp: {given!r}, wanted a LinearCMDP"
+    with pytest.raises(tr.InputError, match=told):
+        tr.losses.make("fixed", given, 10)
+    with pytest.raises(tr.InputError, match=told):
+        tr.simulate(given, made("fixed", 10), tr.PDPO.practical(CMDP, 10), 10)

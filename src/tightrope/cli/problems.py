@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tightrope import problems
+from tightrope.errors import InputError, suggest
 from tightrope.oracle import best_policy, slater
 from tightrope.problems.cmdp import LinearCMDP
 
@@ -16,6 +17,8 @@ from tightrope.problems.cmdp import LinearCMDP
 def show_problems(name: str | None) -> None:
     """All in a table, or one in full."""
     console = Console(highlight=False)
+    if name is not None and name not in (*problems.names(), *problems.ENDLESS):
+        raise InputError(f"NAME: unknown problem {name!r}; {suggest(name, (*problems.names(), *problems.ENDLESS))}")
     if name in problems.ENDLESS:
         console.print(f"{name}: {problems.ENDLESS[name][1]}; states cannot be listed, so it is for an agent:")
         console.print(f'tr.train(tr.problems.environment("{name}"))', style="bold")

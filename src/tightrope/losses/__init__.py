@@ -19,6 +19,7 @@ from tightrope.losses.profiles import Profiles, fit, read_profiles
 from tightrope.losses.synthetic_prices import synthetic_prices, write_prices
 from tightrope.numbers_in import whole_wrong
 from tightrope.problems.cmdp import LinearCMDP
+from tightrope.problems.reading import shown
 
 Losses = Profiles | Adversary
 
@@ -44,6 +45,8 @@ def make(kind: str, cmdp: LinearCMDP, episodes: int, seed: int = 0, profiles: An
     given: a kind's own parameters, such as `period` of "switching" and "sinusoid", `profile` of "fixed".
     """
     known = parameters(kind)
+    if not isinstance(cmdp, LinearCMDP):
+        raise InputError(f"cmdp: {shown(cmdp)}, wanted a LinearCMDP, such as tr.problems.make returns")
     wrong = [
         f"losses {kind!r} have no parameter {key!r}; {suggest(key, [*known, 'profiles', 'seed'])}"
         for key in given

@@ -40,7 +40,8 @@ class Adversary(abc.ABC):
 class BestResponse(Adversary):
     """Picks, every episode, the profile [H, d] under which the policy loses most; the first of equals.
 
-    `simulate` runs it compiled; `next` is the same rule in Python.
+    `simulate` runs it compiled; `next` is the same rule in Python. Values that differ by rounding alone count as different, so
+    where two profiles are worth the same only on paper, the two may choose otherwise.
     """
 
     profiles: Floats  # [L, H, d]

@@ -33,7 +33,10 @@ class Profiles:
 
     def __post_init__(self) -> None:
         profiles = read_profiles(self.profiles)
-        sequence = np.asarray(self.sequence)
+        try:
+            sequence = np.asarray(self.sequence)
+        except ValueError:
+            raise InputError("sequence: rows of different lengths, wanted ints [K] with K >= 1") from None
         if sequence.ndim != 1 or sequence.size == 0 or sequence.dtype.kind not in "iu":
             raise InputError(f"sequence: {sequence.dtype} of shape {sequence.shape}, wanted ints [K] with K >= 1")
         if sequence.min() < 0 or sequence.max() >= len(profiles):

@@ -23,10 +23,11 @@ def random_linear(
     budget: float | list[float] | None = None,
     seed: int = 0,
 ) -> LinearCMDP:
-    """Features are points of a simplex, measures are distributions, so every mixture of them is a distribution.
+    """A random problem with dense features, of any size and with any number of constraints.
 
-    Without a `budget` each constraint gets one half-way between what it costs under the policy that is best for the sum of
-    all costs and what it costs under uniform play, so that all can be kept together.
+    Features are points of a simplex, measures are distributions, so every mixture of them is a distribution. Without a
+    `budget` each constraint gets one half-way between what it costs under the policy that is best for the sum of all costs
+    and what it costs under uniform play, so that all can be kept together.
     """
     given = {"n_states": n_states, "n_actions": n_actions, "dim": dim, "horizon": horizon, "constraints": constraints}
     readers: dict[str, Any] = {name: partial(whole, name, value, 1) for name, value in given.items()}

@@ -36,7 +36,7 @@ def _action_losses(idle: float, process: np.ndarray) -> np.ndarray:
 
 
 def job_scheduling(budget: float = 5.6) -> LinearCMDP:
-    """The paper's problem: idling loses 1, processing 0.2 but for a few dearer steps."""
+    """The paper's problem, ten jobs in a stack: idling loses 1, processing 0.2 but for a few dearer steps."""
     budget = between("budget", budget, 0.0, HORIZON)
     steps = np.arange(1, HORIZON + 1)  # the paper counts steps from 1
     first = np.where(np.isin(steps, (3, 4, 5, 6)), 0.55, 0.2)
@@ -54,7 +54,7 @@ def job_scheduling(budget: float = 5.6) -> LinearCMDP:
 
 
 def priced_jobs(budget: float = 7.0) -> LinearCMDP:
-    """The same stack where idling is free and processing costs the hour's price, so that loss and constraint pull apart.
+    """Jobs where idling is free and processing costs the hour's price, so that loss and constraint pull apart.
 
     Profile 0 is dear in the first half and cheap in the second, profile 1 the other way round.
     """

@@ -19,7 +19,10 @@ BUFFER, HORIZON = 5, 4
 
 
 def streaming(budget: float = 1.6, seed: int | None = None) -> LinearCMDP:
-    """Start empty; `mu1 ~ U(0.5, 0.9)` and `rho ~ U(0.1, 0.4)` drawn from `seed`, or 0.7 and 0.25 without one."""
+    """Media streaming: keep a buffer filled while fast transmission is rationed.
+
+    Start empty; `mu1 ~ U(0.5, 0.9)` and `rho ~ U(0.1, 0.4)` drawn from `seed`, or 0.7 and 0.25 without one.
+    """
     readers: dict[str, Any] = {"budget": partial(between, "budget", budget, 0.0, HORIZON)}
     if seed is not None:
         readers["seed"] = partial(whole, "seed", seed, 0)
