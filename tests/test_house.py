@@ -15,7 +15,7 @@ import tightrope as tr
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "tightrope"
 
-# What each room may import, beside itself and what stands below all (errors, numbers_in, safe_files, _version).
+# What each room may import, beside itself and what stands below all (errors, numbers_in, text_in, safe_files, _version).
 BELOW = {
     "engine": set(),
     "problems": set(),
@@ -30,7 +30,7 @@ BELOW = {
     "studies": {"agent", "features", "problems", "oracle", "losses", "learners", "lab", "show", "run", "simulation"},
     "cli": {"problems", "oracle", "losses", "learners", "lab", "show", "studies", "theory", "run", "run_files"},
 }
-FOUNDATION = {"errors", "numbers_in", "constants", "safe_files", "_version"}
+FOUNDATION = {"errors", "numbers_in", "text_in", "constants", "safe_files", "_version"}
 
 
 def _imports(path: Path) -> set[str]:

@@ -178,7 +178,9 @@ def load_run(directory: Path) -> Run:
     import polars as pl
 
     about = read_manifest(directory)
-    files = {name: _checked(directory / name, digest) for name, digest in about["sha256"].items()}
+    files = {
+        name: safe_files.read_checked(directory / name, digest, MANIFEST) for name, digest in about["sha256"].items()
+    }
     host = safe_files.read_sealed(directory / HOST)
     try:
         cmdp = _problem(directory, about["spec"]["problem"], PROBLEM in files)
@@ -230,21 +232,11 @@ def damage(directory: Path) -> str | None:
     """What is wrong with the files of a run's folder, in one line; None where each has its checksum."""
     try:
         for name, digest in read_manifest(directory)["sha256"].items():
-            _checked(directory / name, digest)
+            safe_files.read_checked(directory / name, digest, MANIFEST)
         safe_files.read_sealed(directory / HOST)
     except InputError as error:
         return error.problems[0]
     return None
-
-
-def _checked(path: Path, digest: str) -> bytes:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: missing or unreadable ({error.strerror})") from None
-    if safe_files.digest(content) != digest:
-        raise InputError(f"{path}: damaged; its checksum is not the one in {MANIFEST}")
-    return content
 
 
 def _problem(directory: Path, about: dict[str, Any], beside: bool) -> LinearCMDP:

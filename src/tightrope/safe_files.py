@@ -79,6 +79,17 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def read_checked(path: Path, checksum: str, said_by: str) -> bytes:
+    """The content of a file that has this checksum, or an `InputError`; `said_by`: the file that the checksum is from."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: missing or unreadable ({error.strerror})") from None
+    if digest(content) != checksum:
+        raise InputError(f"{path}: damaged; its checksum is not the one in {said_by}")
+    return content
+
+
 def sealed(about: Mapping[str, Any]) -> bytes:
     """JSON whose first line has the checksum of all that follows; it is JSON as a whole, too."""
     rest = json.dumps(about, indent=2, default=plain).removeprefix("{") + "\n"

@@ -71,7 +71,7 @@ MISTAKES = {
     "an unknown setting": ('"practical"', '"practical"\nalhpa = 1', ["spec.toml:9: learner.alhpa", "'alpha'"], 1),
     "an unknown learner": ('preset = "practical"', 'name = "pdp0"', ["spec.toml:8: learner.name", "'pdpo'"], 1),
     "a missing table": ('[losses]\nkind = "alternating"\n', "", ["spec.toml: losses: missing"], 1),
-    "not TOML": ("episodes = 50", "episodes == 50", ["spec.toml: not TOML", "line 1"], 1),
+    "not TOML": ("episodes = 50", "episodes == 50", ["spec.toml:1: not TOML", "at column 11"], 1),
     "a sweep of one value, not a list": (
         "[learner]",
         '[sweep]\n"learner.alpha" = 1\n[learner]',

@@ -7,6 +7,7 @@ import tomllib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tightrope.lab.spec_checks import read_toml
 from tightrope.lab.toml_lines import key_lines
 
 
@@ -99,3 +100,10 @@ def test_every_field_that_toml_reads_has_a_line_and_no_other_has(rows):
     lines = key_lines(text)
     assert set(lines) == set(_paths(read))
     assert all(1 <= line <= text.count("\n") + 1 for line in lines.values())
+
+
+def test_a_spec_that_an_editor_began_with_a_byte_order_mark_is_read(tmp_path):
+    path = tmp_path / "spec.toml"
+    path.write_text('episodes = 5\n[problem]\nname = "streaming"\n', encoding="utf-8-sig")
+    raw, lines, text = read_toml(path)
+    assert raw["episodes"] == 5 and lines["problem", "name"] == 3 and text.startswith("episodes")

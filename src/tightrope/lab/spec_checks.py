@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from tightrope.numbers_in import whole_wrong
 from tightrope.oracle.feasibility import feasible_budgets
 from tightrope.problems.cmdp import LinearCMDP
 from tightrope.safe_files import plain
+from tightrope.text_in import read_text
 
 CHECKED = 10_000_000  # episodes of losses made only to see whether they can be
 STAND_IN = "streaming"  # losses and learner are judged with this problem where the spec's own cannot be made
@@ -67,21 +69,21 @@ def read_spec(path: Path) -> Spec:
 
 def read_toml(path: Path) -> tuple[dict[str, Any], dict[FieldPath, int], str]:
     """A spec's file, parsed; on which line each field stands; and its text."""
+    text = read_text(path, "expected a spec in TOML")
     try:
-        text = path.read_bytes().decode("utf-8")
         return tomllib.loads(text), key_lines(text), text
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; expected a spec in TOML") from None
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: not text in UTF-8 ({error.reason} at byte {error.start}); expected a spec in TOML"
-        ) from None
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not TOML: {error}") from None
+        raise InputError(_not_toml(path, str(error))) from None
     except (RecursionError, ValueError) as error:  # nested too deep, or a number that Python will not read
         raise InputError(f"{path}: not TOML that can be read ({type(error).__name__})") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _not_toml(path: Path, said: str) -> str:
+    """What the parser says, with its line where the lines of other mistakes stand."""
+    found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", said, re.DOTALL)
+    if found is None:  # at the end of the file
+        return f"{path}: not TOML: {said}"
+    return f"{path}:{found[2]}: not TOML: {found[1]} (at column {found[3]})"
 
 
 def check_spec(raw: dict[str, Any], name: str, mistakes: Mistakes, folder: Path) -> Spec:

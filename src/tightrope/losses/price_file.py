@@ -20,6 +20,7 @@ import numpy as np
 from tightrope.errors import InputError, suggest
 from tightrope.losses.price_clock import Clock, Hour, mixed_zones, read_zone, shown
 from tightrope.problems.tables import Floats, frozen
+from tightrope.text_in import read_text
 
 LONGEST_FILLED = 3  # hours of a gap that are filled in
 MOST_TOLD = 5  # mistakes of one file that are told in full
@@ -57,16 +58,7 @@ def read_prices(path: str | Path, time: str | None = None, price: str | None = N
 
 def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Column names, and the rows with their numbers."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; wanted a CSV file with hourly prices") from None
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: not text in UTF-8 ({error.reason} at byte {error.start}); wanted a CSV file"
-        ) from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); wanted a CSV file with hourly prices") from None
+    text = read_text(path, "wanted a CSV file with hourly prices")
     first = text.partition("\n")[0]
     separator = max(",;\t", key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
