@@ -18,6 +18,7 @@ from tightrope.lab.runner import Options, jobs_of, run_specs
 from tightrope.lab.store import Store
 from tightrope.lab.work import Work
 from tightrope.safe_files import read_sealed, sealed
+from tightrope.snapshot import Rows
 
 SHORT, LONG, MANY, LISTED = 1_000, 100_000, 1_000, 10_000
 LIST = """
@@ -132,7 +133,7 @@ def _checkpoints(root: Path) -> list[Row]:
         (job,) = jobs_of(check_plan(raw, "bench", Mistakes("bench"), Path()).specs)
         store, sizes = Store(root / f"checkpoint-{problem['name']}"), []
 
-        def keep(episodes: int, head: bytes, new: bytes | None, store: Store = store, sizes: list[int] = sizes) -> None:
+        def keep(episodes: int, head: bytes, new: Rows | None, store: Store = store, sizes: list[int] = sizes) -> None:
             sizes.append(len(head))
             store.checkpoints.save("x", episodes, head, new)
 

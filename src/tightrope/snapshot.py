@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import pickle
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,13 @@ class Snapshot:
     rows: tuple[bytes, ...] = ()
 
 
+class Rows(NamedTuple):
+    """The rows of a trace from an episode on, up to the one at which they were put away."""
+
+    first: int
+    content: bytes
+
+
 def put_away(simulation: Simulation) -> bytes:
     """The head of a snapshot: everything but the rows of the trace."""
     buffer = io.BytesIO()
@@ -51,14 +58,14 @@ def put_away(simulation: Simulation) -> bytes:
     return buffer.getvalue()
 
 
-def trace_rows(simulation: Simulation, first: int) -> bytes | None:
+def trace_rows(simulation: Simulation, first: int) -> Rows | None:
     """The rows of the trace from an episode on; None where there is no trace, or nothing new."""
     trace, end = simulation.recorder.trace, simulation.done
     if trace is None or end <= first:
         return None
     buffer = io.BytesIO()
     np.savez(buffer, span=np.array([first, end]), **{name: getattr(trace, name)[first:end] for name in ROWS})
-    return buffer.getvalue()
+    return Rows(first, buffer.getvalue())
 
 
 def take_up(fresh: Simulation, snapshot: Snapshot) -> None:

@@ -79,7 +79,9 @@ def test_taking_up_a_run_changes_no_byte(problem, kind, learner):
     for end in (31, 90):
         begin = first.done
         first.advance(end - begin)
-        parts.append(trace_rows(first, begin))
+        rows = trace_rows(first, begin)
+        assert rows is not None and rows.first == begin
+        parts.append(rows.content)
     head = put_away(first)
     first.advance(20)  # what happens after it was put away does not matter
     again = fresh()

@@ -1,8 +1,10 @@
 """How are runs made on many machines? As tasks of Ray; this process alone writes finished runs, so they are the same bytes.
 
 Checkpoints go straight into the folder where a worker sees it too (a shared disk), and otherwise through Ray's object store to
-an actor from which this process fetches them. A worker or node that is lost costs the time since the last one: the run is
-handed out again, with it. Losing a node is nobody's fault and does not count among the attempts of a run, up to a point.
+an actor from which this process fetches them. That actor lives on this process's own node, so that no other node can take it
+away; Ray may deliver late and twice all the same, so only what is of a run under way and takes it further is put on the disk.
+A worker or node that is lost costs the time since the last checkpoint: the run is handed out again, with it. Losing a node is
+nobody's fault and does not count among the attempts of a run, up to a point.
 """
 
 from __future__ import annotations
@@ -11,10 +13,10 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tightrope import safe_files
 from tightrope.errors import InputError
@@ -23,13 +25,17 @@ from tightrope.lab.checkpoints import Checkpoints
 from tightrope.lab.mistakes import one_line
 from tightrope.lab.store import Store
 from tightrope.lab.work import Job, Keep, Work
-from tightrope.snapshot import Snapshot
+from tightrope.snapshot import Rows, Snapshot
 
 if TYPE_CHECKING:
     from tightrope.lab.runner import Options, Show
 
 POLL_SECONDS = 0.2
 TELL_SECONDS = 0.5  # between two words of a worker about where it stands
+PATIENCE = (
+    10.0  # seconds that a run waits until its checkpoint has arrived; then it goes on, and Ray delivers when it can
+)
+LAST_WORDS = 5.0  # seconds in which what was sent is fetched when everything stops
 HERE = "here"  # a file by which a worker knows that it sees the folder
 MOST_LOST = 20  # nodes lost under one run before it counts as a failure
 
@@ -43,24 +49,39 @@ class _Desk:
     every: float
 
 
+class Sent(NamedTuple):
+    """A checkpoint on its way."""
+
+    key: str
+    episodes: int
+    head: bytes
+    rows: Rows | None
+
+
 class Depot:
     """The actor in the middle: takes what workers send, until the process that writes fetches it."""
 
     def __init__(self) -> None:
         self.progress: dict[int, Any] = {}
-        self.checkpoints: list[tuple[str, int, bytes, bytes | None]] = []
+        self.checkpoints: list[Sent] = []
 
     def moves(self, place: int, progress: Any) -> None:
         self.progress[place] = progress
 
-    def keep(self, key: str, episodes: int, head: bytes, rows: bytes | None) -> bool:
-        self.checkpoints.append((key, episodes, head, rows))
-        return True
+    def keep(self, sent: Sent) -> None:
+        self.checkpoints.append(sent)
 
-    def fetch(self) -> tuple[dict[int, Any], list[tuple[str, int, bytes, bytes | None]]]:
+    def fetch(self) -> tuple[dict[int, Any], list[Sent]]:
         found = self.progress, self.checkpoints
         self.progress, self.checkpoints = {}, []
         return found
+
+
+def put_on_disk(sent: Iterable[Sent], under_way: set[str], checkpoints: Checkpoints) -> None:
+    """Keep what takes a run further; what comes late, of runs that are over or from before their last checkpoint, is left."""
+    for one in sent:
+        if one.key in under_way and one.episodes > checkpoints.reached(one.key):
+            checkpoints.save(*one)
 
 
 def make_remotely(job: Job, taken: Snapshot | None, depot: Any, desk: _Desk) -> tuple[str, Any]:
@@ -69,11 +90,11 @@ def make_remotely(job: Job, taken: Snapshot | None, depot: Any, desk: _Desk) -> 
 
     checkpoints = _shared(desk)
 
-    def keep(episodes: int, head: bytes, rows: bytes | None) -> None:
+    def keep(episodes: int, head: bytes, rows: Rows | None) -> None:
         if checkpoints is not None:
             checkpoints.save(job.key, episodes, head, rows)
         else:
-            ray.get(depot.keep.remote(job.key, episodes, head, rows))
+            ray.wait([depot.keep.remote(Sent(job.key, episodes, head, rows))], timeout=PATIENCE)
 
     try:
         if checkpoints is not None:
@@ -164,10 +185,18 @@ class _Cluster:
         token = secrets.token_hex(8)
         safe_files.write_file(store.inner / HERE, token.encode())
         self.desk = _Desk(token, str(store.inner.resolve()), options.checkpoint_seconds)
-        self.depot = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(Depot).remote()
+        self.depot = self._depot()
+        self.asked: Any = None  # what the depot was asked for and has not answered yet
         self.task = ray.remote(num_cpus=1, max_retries=0)(make_remotely)
         self.under_way: dict[Any, _Try] = {}
         self.specs: dict[int, Any] = {}
+
+    def _depot(self) -> Any:
+        """On the node of this process, whose loss ends everything anyway."""
+        here = self.ray.get_runtime_context().get_node_id()
+        placed = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(here, soft=True)
+        made = self.ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1, scheduling_strategy=placed)(Depot)
+        return made.remote()
 
     def run(self, jobs: Sequence[Job]) -> None:
         waiting = list(reversed(jobs))
@@ -191,12 +220,13 @@ class _Cluster:
         """Stop everything, and keep what was sent."""
         for ref in self.under_way:
             self.ray.cancel(ref, force=True)
-        self._fetch()
+        self._fetch(LAST_WORDS)
+        self._fetch(LAST_WORDS)  # the first may have been asked before the last was sent
 
     def _room(self) -> int:
         """A few more tasks than there are processors, so that none waits for us."""
         cpus = int(self.ray.cluster_resources().get("CPU", 1))
-        return 2 * (min(cpus, self.options.workers) if self.options.workers else cpus)
+        return 2 * max(min(cpus, self.options.workers) if self.options.workers else cpus, 1)
 
     def _hand_out(self, given: _Try) -> None:
         from tightrope.lab.runner import snapshot_of
@@ -206,18 +236,26 @@ class _Cluster:
             self.board.resumed(taken.episodes)
         self.under_way[self.task.remote(given.job, taken, self.depot, self.desk)] = given
 
-    def _fetch(self) -> None:
-        """Put the checkpoints that came through Ray on the disk, and the news on the board."""
+    def _fetch(self, patience: float = 0.0) -> None:
+        """Put the checkpoints that came through Ray on the disk, and the news on the board.
+
+        An answer that takes longer is taken in later, since what the depot has given it no longer has.
+        """
         from tightrope.lab.runner import disk
 
+        self.asked = self.asked or self.depot.fetch.remote()
+        answered, _ = self.ray.wait([self.asked], timeout=patience)
+        if not answered:
+            return
+        self.asked = None
         try:
-            progress, checkpoints = self.ray.get(self.depot.fetch.remote(), timeout=30)
-        except (self.ray.exceptions.RayActorError, self.ray.exceptions.GetTimeoutError):
-            return  # its node is gone; it starts again elsewhere, with nothing in it
-        for key, episodes, head, rows in checkpoints:
-            with disk():
-                self.store.checkpoints.save(key, episodes, head, rows)
-        mine = {given.job.place for given in self.under_way.values()}
+            progress, sent = self.ray.get(answered[0])
+        except self.ray.exceptions.RayError:
+            return  # the depot has crashed; it starts again, with nothing in it
+        jobs = [given.job for given in self.under_way.values()]
+        with disk():
+            put_on_disk(sent, {job.key for job in jobs}, self.store.checkpoints)
+        mine = {job.place for job in jobs}
         for place, at in progress.items():
             if place in mine:
                 self.board.moves(place, at)

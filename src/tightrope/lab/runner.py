@@ -25,7 +25,7 @@ from tightrope.lab.spec_checks import Spec
 from tightrope.lab.store import Store
 from tightrope.lab.work import CHECKPOINT_SECONDS, Job, Work
 from tightrope.run import Run
-from tightrope.snapshot import Snapshot
+from tightrope.snapshot import Rows, Snapshot
 
 POLL_SECONDS = 0.1
 ATTEMPTS = 3  # of a run that fails, each from its last checkpoint
@@ -256,7 +256,7 @@ PATIENCE = 0.6  # seconds for runs to be put away; one that is still compiling i
 def begin(job: Job, store: Store, board: Board, every: float) -> Work:
     """Take a run up from its checkpoint, or begin it; a damaged checkpoint is told and set aside."""
 
-    def keep(episodes: int, head: bytes, rows: bytes | None) -> None:
+    def keep(episodes: int, head: bytes, rows: Rows | None) -> None:
         with disk():
             store.checkpoints.save(job.key, episodes, head, rows)
 

@@ -10,12 +10,12 @@ from typing import Any
 from tightrope.lab.spec_checks import Spec
 from tightrope.run_files import files_of
 from tightrope.simulation import Progress, Simulation
-from tightrope.snapshot import CannotBePutAwayError, Snapshot, put_away, take_up, trace_rows
+from tightrope.snapshot import CannotBePutAwayError, Rows, Snapshot, put_away, take_up, trace_rows
 
 CHECKPOINT_SECONDS = 5.0  # between two checkpoints of a run
 SHARE = 20.0  # and at least so many times as long as one took, so that no run spends more than a twentieth on them
 
-Keep = Callable[[int, bytes, bytes | None], None]  # episodes, head, new rows of the trace
+Keep = Callable[[int, bytes, Rows | None], None]  # episodes, head, new rows of the trace
 
 
 @dataclass(frozen=True, eq=False)
