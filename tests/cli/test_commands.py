@@ -8,12 +8,16 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import polars as pl
 import pytest
+from typer.main import get_command
 
 import tightrope as tr
+from tightrope.cli.app import app
 
+COMMANDS: dict[str, Any] = get_command(app).commands  # pyright: ignore[reportAttributeAccessIssue]
 SPEC = """\
 episodes = {episodes}
 seeds = [5, 7]
@@ -33,13 +37,18 @@ def _spec(folder, episodes=60, trace="false"):
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["reproduce"], ["run"], ["runs"], ["problems"], ["doctor"], ["certify"], ["rates"]]
+    "command", [[], *([name] for name in COMMANDS), *(["study", name] for name in COMMANDS["study"].commands)]
 )
 def test_every_command_explains_itself(command, tightrope):
     said = tightrope(*command, "--help")
     assert said.code == 0
     assert "Usage: tightrope" in said.out
     assert said.err == ""
+
+
+def test_tables_of_a_spec_are_named_in_help_with_their_brackets(tightrope):
+    said = " ".join(tightrope("tune", "--help").out.split())
+    assert "in the ranges of [tune]," in said and "A spec with [tune], a TOML file." in said
 
 
 def test_without_a_command_help_is_shown_and_nothing_is_complained_of(tightrope):

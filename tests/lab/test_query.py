@@ -44,6 +44,7 @@ def test_a_condition_that_is_none_is_told_in_a_line(swept, where):
         tr.lab.runs(swept, where)
     assert len(error.value.problems) == 1
     assert error.value.problems[0].startswith(f"--where: {where!r}")
+    assert error.value.problems[0].count("record_every") == 1  # the columns are named once
 
 
 def test_the_curves_of_all_runs_are_one_lazy_frame_with_the_sweep_s_columns(swept):

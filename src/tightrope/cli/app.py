@@ -93,14 +93,14 @@ def spec(
 
 @app.command()
 def tune(
-    spec: Annotated[Path, typer.Argument(help="A spec with a table `tune`, a TOML file.", metavar="SPEC.toml")],
+    spec: Annotated[Path, typer.Argument(help=r"A spec with \[tune], a TOML file.", metavar="SPEC.toml")],
     out: Annotated[Path | None, typer.Option(help="Folder for runs and results; by default results/NAME.")] = None,
     workers: Workers = None,
     wait: Wait = False,
     checkpoint: Checkpoint = 5.0,
     quiet: Quiet = False,
 ) -> None:
-    """Look for the best settings in the ranges of the spec's table `tune`, and judge them on runs that the search never saw."""
+    r"""Look for the best settings in the ranges of \[tune], and say what they are worth on runs that the search never saw."""
     from tightrope.cli.options import run_options
     from tightrope.cli.tune import tune_spec_file
 

@@ -174,6 +174,7 @@ def _asked(frame: pl.LazyFrame, where: str | None) -> pl.LazyFrame:
         return asked
     except Exception as error:  # Polars has no common ancestor for what may be wrong with a query
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
+        text = text.partition("; valid columns: ")[0]  # Polars counts those that we name ourselves
         raise InputError(f"--where: {where!r}: {text}; columns: {', '.join(names)}") from None
 
 
