@@ -27,7 +27,7 @@ from tightrope.show.page.html import report
 from tightrope.show.page.packing import thinned
 from tightrope.show.page.reasons import replay
 from tightrope.show.page.spec_text import spec_text
-from tightrope.show.reading import group_names, read_folder
+from tightrope.show.reading import Kept, group_names, read_folder
 
 
 class Page(HTMLParser):
@@ -69,6 +69,15 @@ def test_the_page_carries_the_curves_of_the_run(page, one):
     assert np.array_equal(page.numbers(kept["episodes"]), run.episodes)
     assert np.allclose(page.numbers(kept["columns"]["regret"][0]), run.regret, rtol=1e-6)
     assert np.allclose(page.numbers(kept["columns"]["violation"][0]), run.violation[:, 0], rtol=1e-6, atol=1e-5)
+
+
+def test_a_mean_is_as_fine_as_the_runs_where_there_is_room(tmp_path):
+    cmdp = tr.problems.make("priced-jobs")
+    losses = tr.losses.make("drift", cmdp, 4000)
+    tr.simulate(cmdp, losses, tr.PDPO.practical(cmdp, 4000), 4000, record_every=5).save(tmp_path / "run")
+    found = Page(report(read_folder(tmp_path)))
+    (group,) = found.data["curves"]["groups"]
+    assert len(found.numbers(group["episodes"])) == 800
 
 
 def test_a_page_is_the_same_bytes_again(one):
@@ -127,6 +136,17 @@ def test_the_spec_of_the_page_makes_the_same_run_again(one, tmp_path):
     assert _run(["run", str(path), "--out", str(tmp_path / "runs"), "-q"]) == 0
     (again,) = read_folder(tmp_path / "runs").kept
     assert again.curves.equals(kept.curves)
+
+
+def test_the_spec_of_the_page_has_the_seed_of_the_losses_where_it_is_not_the_run_s(one):
+    (kept,) = read_folder(one).kept
+
+    def with_seed(seed):
+        spec = {**kept.spec, "losses": {**kept.spec["losses"], "seed": seed}}
+        return tomllib.loads(spec_text(Kept(kept.folder, {**kept.manifest, "spec": spec}, "", kept.curves)))
+
+    assert "seed" not in with_seed(kept.seed)["losses"]
+    assert with_seed(77)["losses"]["seed"] == 77
 
 
 def test_text_stays_text_whatever_it_says(one, tmp_path):

@@ -12,7 +12,8 @@ from tightrope.show.reading import Collection, Kept
 
 BUDGET = 620_000  # numbers in all curves of runs: some 3 MB in the page
 MOST_POINTS, FEWEST_POINTS = 1000, 60  # of a curve
-MEAN_POINTS = 400
+MEAN_BUDGET = 200_000  # numbers in all means and their bands: at most 1 MB
+FEWEST_MEAN_POINTS = 400
 MEASURES = ("regret", "violation", "hard_violation", "dual", "loss", "epoch")
 
 
@@ -20,9 +21,11 @@ def curve_data(collection: Collection, blob: Blob) -> dict[str, Any]:
     """What the page needs to draw curves; numbers go into the blob."""
     columns = [column for name in MEASURES for column in channels(collection.frame, name)]
     shown, points = chosen(collection, len(columns) + 1)
+    numbers = len(collection.groups) * (3 * len(columns) + 1)
+    mean_points = int(np.clip(MEAN_BUDGET // numbers, FEWEST_MEAN_POINTS, MOST_POINTS))
     return {
         "columns": [{"name": column, "words": words_of(column)} for column in columns],
-        "groups": [_group(collection, group, columns, blob) for group in collection.groups],
+        "groups": [_group(collection, group, columns, mean_points, blob) for group in collection.groups],
         "runs": [_run(kept, collection.groups.index(kept.group), columns, points, blob) for kept in shown],
         "note": _note(collection, shown, points),
     }
@@ -61,10 +64,10 @@ def _note(collection: Collection, shown: list[Kept], points: int) -> str:
     return " ".join(parts)
 
 
-def _group(collection: Collection, group: str, columns: list[str], blob: Blob) -> dict[str, Any]:
+def _group(collection: Collection, group: str, columns: list[str], points: int, blob: Blob) -> dict[str, Any]:
     frame = collection.frame
     curves = [curve(frame, group, column) for column in columns if has(frame, group, column)]
-    keep = thinned([edge for c in curves for edge in (c.low, c.high)], MEAN_POINTS)
+    keep = thinned([edge for c in curves if not _only_grows(c.column) for edge in (c.low, c.high)], points)
     return {
         "name": group,
         "seeds": curves[0].seeds,
@@ -81,10 +84,7 @@ def _group(collection: Collection, group: str, columns: list[str], blob: Blob) -
 def _run(kept: Kept, group: int, columns: list[str], points: int, blob: Blob) -> dict[str, Any]:
     own = [name for name in columns if name in kept.curves.columns]
     values = [kept.curves[name].to_numpy().astype(float) for name in own]
-    leading = [
-        x for name, x in zip(own, values) if not name.startswith(("loss", "epoch", "hard"))
-    ]  # the others only grow
-    keep = thinned(leading, points)
+    keep = thinned([x for name, x in zip(own, values) if not _only_grows(name)], points)
     return {
         "key": kept.key,
         "group": group,
@@ -92,3 +92,8 @@ def _run(kept: Kept, group: int, columns: list[str], points: int, blob: Blob) ->
         "episodes": blob.counts(kept.curves["episode"].to_numpy()[keep]),
         "columns": {name: [blob.floats(x[keep])] for name, x in zip(own, values)},
     }
+
+
+def _only_grows(column: str) -> bool:
+    """Whether a curve has no peaks that thinning could lose."""
+    return column.startswith(("loss", "epoch", "hard"))

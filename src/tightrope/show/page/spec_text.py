@@ -16,7 +16,8 @@ def spec_text(kept: Kept) -> str:
     """A spec with every setting spelt out; the preset that they came from does not matter any more."""
     spec = kept.spec
     problem, losses, learner = spec["problem"], dict(spec["losses"]), dict(spec["learner"])
-    losses.pop("seed", None)  # each run's own
+    if losses.get("seed") == kept.seed:  # each run's own, unless the spec gave all runs the same
+        del losses["seed"]
     lines = [f"{key} = {_value(spec[key])}" for key in TOP if spec.get(key) is not None]
     lines += [f"seeds = [{kept.seed}]"]
     if kept.traced and "trace" not in spec:
