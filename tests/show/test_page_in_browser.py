@@ -200,6 +200,24 @@ def test_two_hundred_runs_of_a_thousand_points_fit_and_show_their_extremes(brows
     wait_for(driver, lambda d: abs(d.execute_script(highest) - expected) < 1e-3)
 
 
+CHOSEN = """
+const axis = document.getElementById('chart0')._fullLayout;
+return [axis.xaxis.range, axis.yaxis.autorange,
+  [...document.querySelectorAll('#choices input')].filter((box) => !box.checked).map((box) => box.dataset.name),
+  document.documentElement.dataset.theme, document.activeElement.id, document.getElementById('step').value]"""
+
+
+def choose(driver: Any) -> None:
+    """Zoom, untick the run, change colours, move the slider."""
+    driver.execute_script("Plotly.relayout('chart0', {'xaxis.range': [100, 200]})")
+    driver.execute_script("document.getElementById('choose').open = true")
+    driver.find_element("css selector", "#mode option[value=runs]").click()
+    driver.find_element("css selector", "#choices input[data-kind=run]").click()
+    driver.find_element("id", "theme").click()
+    driver.find_element("id", "step").send_keys("\ue014" * 3)
+    assert driver.execute_script(CHOSEN) == [[100, 200], True, ["run first"], "dark", "step", "3"]
+
+
 @pytest.mark.slow
 def test_a_served_page_shows_a_run_that_is_added_and_keeps_what_was_chosen(browser, one, tmp_path):
     folder = tmp_path / "live"
@@ -210,11 +228,13 @@ def test_a_served_page_shows_a_run_that_is_added_and_keeps_what_was_chosen(brows
         try:
             driver = browser(f"http://127.0.0.1:{serving.server_address[1]}/")
             driver.find_element("css selector", "#y0 option[value=dual]").click()
+            choose(driver)
             time.sleep(2.5)  # the page has asked for the first stamp
-            shutil.copytree(one, folder / "second")
+            shutil.copytree(one, folder / "another")  # before the first, in the order of their names
             wait_for(driver, lambda d: "2 runs" in d.find_element("css selector", ".asked").text)
             wait_for(driver, lambda d: d.execute_script("return document.documentElement.dataset.ready"))
             assert driver.execute_script("return document.getElementById('y0').value") == "dual"
+            assert driver.execute_script(CHOSEN) == [[100, 200], True, ["run first"], "dark", "step", "3"]
             assert _complaints(driver) == []
             driver.get("about:blank")
         finally:

@@ -37,6 +37,7 @@ def _player(kept: Kept, budget: int, blob: Blob) -> dict[str, Any]:
     else:
         names, reasons = list(policies(kept)), [_exact(run, policy) for policy in policies(kept).values()]
     return {
+        "key": kept.key,
         "name": f"{kept.group}, seed {kept.seed}, run {kept.key}",
         "traced": run.trace is not None,
         "estimated": reasons[0].contraction is not None,

@@ -24,6 +24,7 @@ POLICY = (  # a page may run what is in it, and load nothing
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
     "form-action 'none'"
 )
+SCRIPT = ("basis.js", "memory.js", "curves.js", "terms.js", "explorer.js", "start.js")
 MOST_SPECS = 200  # of which the text stands in the page
 
 
@@ -47,7 +48,7 @@ def report(collection: Collection, live: bool = False) -> str:
         data=_json(data),
         blob=blob.packed(),
         plotly=plotly(),
-        js=_asset("page.js"),
+        js=script(),
     )
 
 
@@ -62,7 +63,7 @@ def waiting(name: str) -> str:
         data=_json({"live": True}),
         blob="",
         plotly="",
-        js=_asset("page.js"),
+        js=script(),
     )
 
 
@@ -75,6 +76,12 @@ def _fill(**parts: str) -> str:
 @functools.cache
 def _asset(name: str) -> str:
     return resources.files("tightrope.show.page").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+@functools.cache
+def script() -> str:
+    """The rooms of the page's own script as one function, so that their names are nobody else's."""
+    return '"use strict";\n(() => {\n' + "\n".join(_asset(name) for name in SCRIPT) + "})();\n"
 
 
 @functools.cache
