@@ -6,6 +6,8 @@ utilities are optimistic, there is no entropy in the value and no value of bonus
 estimated to keep the limit it plays all the same.
 
 Guaranteed by the paper: regret and hard violation of order sqrt(K), for losses that do not change.
+
+Departures: those of `opse`, and its preset `practical`, in which kappa and rho are scaled; without that regret is linear.
 """
 
 from __future__ import annotations
