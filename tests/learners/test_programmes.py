@@ -190,9 +190,16 @@ def test_what_was_never_tried_has_a_bonus_of_the_horizon_and_entropy_vanishes_wi
     for K, kappa in ((50, 0.1), (40_000, 0.005)):
         made = tr.learners.make(learner, cmdp, K)
         assert made.kappa == pytest.approx(kappa)
-        assert made.start(cmdp, K).estimates_of.bonus == pytest.approx(made.width_reward * cmdp.horizon)
+        assert made.start(cmdp, K).estimates_of.bonus == pytest.approx(cmdp.horizon)
     given = tr.learners.make(learner, cmdp, 40_000, kappa=0.1, rho=1.0)
     assert (given.kappa, given.rho) == (0.1, 1.0)
+
+
+@pytest.mark.parametrize("seed", [2, 5])
+def test_ghosh_2024_gets_over_an_unlucky_first_impression(seed):
+    _, run = played("streaming", "ghosh2024", 6000, seed=seed, kind="fixed")
+    late = run.episodes > 5000
+    assert (run.regret[late][-1] - run.regret[late][0]) / 1000 < 0.03
 
 
 @pytest.mark.parametrize("setting", ["kappa", "rho"])

@@ -56,6 +56,7 @@ class Composite(NumberSettings):
     rho: float = 1.0
 
     one_constraint: ClassVar[bool] = True
+    exploring: ClassVar[float] = 1.0  # `practical`'s width of the bonus on rewards
     pessimistic: ClassVar[bool]
     declared_rate: ClassVar[float] = 0.5  # of the regret, where losses do not change
 
@@ -67,6 +68,7 @@ class Composite(NumberSettings):
         if cmdp.n_constraints > 1:
             raise InputError(f"learner {cls.name!r} has one constraint, this problem has {cmdp.n_constraints}")
         scaled: dict[str, Any] = {"kappa": min(0.1, 1.0 / math.sqrt(K)), "rho": 1.0 / cmdp.horizon**2}
+        scaled["width_reward"] = cls.exploring
         return cls(**(scaled | given))
 
     def widths(self) -> Floats:
