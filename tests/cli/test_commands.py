@@ -172,11 +172,6 @@ def test_an_interruption_outside_of_any_run_is_told_and_ends_with_exit_1(tightro
     assert (said.code, said.err) == (1, "Interrupted before it was done; nothing is left half written.\n")
 
 
-def test_no_word_of_the_help_is_lost(tightrope):
-    for command in ([], ["tune"]):
-        assert "the spec's table `tune`" in " ".join(tightrope(*command, "--help").out.replace("│", " ").split())
-
-
 def test_a_reader_that_goes_away_causes_no_traceback():
     with _start("problems") as process:
         assert process.stdout is not None
