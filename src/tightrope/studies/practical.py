@@ -36,6 +36,7 @@ class Outcome:
     episodes: tuple[int, ...]
     regret: tuple[float, ...]
     violation: tuple[float, ...]
+    worst: tuple[float, ...] = ()  # the largest regret of a single run: means hide a run that never learns
 
     @property
     def shares(self) -> np.ndarray:
@@ -110,19 +111,19 @@ def outcomes(
     for task in tasks:
         cmdp = task.make()
         for kind in kinds:
-            found = np.array([_mean(cmdp, kind, settings, K, seeds(K)) for K in episodes])
-            regret, violation = (tuple(float(x) for x in part) for part in found.T)
-            yield Outcome(str(task), kind, tuple(int(K) for K in episodes), regret, violation)
+            found = np.array([_judge(cmdp, kind, settings, K, seeds(K)) for K in episodes])
+            regret, violation, worst = (tuple(float(x) for x in part) for part in found.T)
+            yield Outcome(str(task), kind, tuple(int(K) for K in episodes), regret, violation, worst)
 
 
-def _mean(cmdp: LinearCMDP, kind: str, settings: Settings, episodes: int, seeds: Sequence[int]) -> np.ndarray:
-    """Regret and violation an episode, as shares of H."""
+def _judge(cmdp: LinearCMDP, kind: str, settings: Settings, episodes: int, seeds: Sequence[int]) -> np.ndarray:
+    """Mean regret and violation an episode, and the largest regret of a run, as shares of H."""
     found = []
     for seed in seeds:
         losses = make_losses(kind, cmdp, episodes, seed)
         run = simulate(cmdp, losses, settings(cmdp, episodes), episodes, seed, record_every=episodes)
         found.append([run.regret[-1], run.violation[-1].max()])
-    return np.mean(found, axis=0) / (cmdp.horizon * episodes)
+    return np.array([*np.mean(found, axis=0), np.max(found, axis=0)[0]]) / (cmdp.horizon * episodes)
 
 
 def summary(found: Sequence[Outcome]) -> dict[str, Any]:
@@ -138,6 +139,7 @@ def summary(found: Sequence[Outcome]) -> dict[str, Any]:
         "shares_at": found[0].episodes[at[0]],
         "regret_largest": max(o.regret[i] for o, i in zip(found, at)),
         "violation_largest": max(o.violation[i] for o, i in zip(found, at)),
+        "regret_worst_run": max((o.worst[i] for o, i in zip(found, at) if o.worst), default=None),
         "share_mean": [float(x) for x in np.mean([o.shares for o in found], axis=0)],
         "violation_largest_of_each": [float(x) for x in np.max([o.violation for o in found], axis=0)],
         "regret_largest_of_each": [float(x) for x in np.max([o.regret for o in found], axis=0)],
