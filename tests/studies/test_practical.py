@@ -52,6 +52,24 @@ def test_a_slope_is_that_of_the_sum_of_positive_parts_above_the_floor():
     assert said["regret_largest"] == pytest.approx(0.1 / 100_000**0.5)
 
 
+@pytest.mark.parametrize("name", list(VARIANTS))
+def test_every_variant_can_be_played(name):
+    [found] = outcomes(TRAINING[3:4], VARIANTS[name], (50,), ("alternating",), lambda K: (0,))
+    assert np.isfinite([*found.regret, *found.violation]).all()
+
+
+def test_a_capped_dual_stays_under_twice_the_largest_multiplier():
+    cmdp, K = TRAINING[0].make(), 3_000
+    assert cmdp.loss_profiles is not None
+    multiplier = max(tr.oracle.best_policy(cmdp, profile).multipliers.max() for profile in cmdp.loss_profiles)
+    losses = make_losses("alternating", cmdp, K, 0)
+    capped, free = (
+        tr.simulate(cmdp, losses, VARIANTS[name](cmdp, K), K).dual.max()
+        for name in ("dual capped at twice the multiplier", "the preset")
+    )
+    assert capped <= 2 * multiplier + 1e-12 < free
+
+
 def test_a_single_run_that_loses_is_seen_beside_the_mean():
     task, K = TRAINING[1:2], (300,)
     [both] = outcomes(task, VARIANTS["the preset"], K, ("alternating",), lambda K: (0, 1))

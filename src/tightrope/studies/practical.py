@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tightrope.learners.pdpo import PDPO
+from tightrope.oracle.best import best_policy
 from tightrope.problems.cmdp import LinearCMDP
 from tightrope.simulation import simulate
 from tightrope.studies.suites import EPISODES, LOSSES, Task, make_losses
@@ -73,6 +74,13 @@ def _drift(preset: PDPO, horizon: int, episodes: int) -> float:
     return preset.eta * (4.0 * preset.alpha * horizon**3 + 4.0 * preset.theta * horizon**2)
 
 
+def _capped(cmdp: LinearCMDP, episodes: int) -> PDPO:
+    """The preset with a dual that stays below twice the largest multiplier the oracle finds for one of the profiles."""
+    assert cmdp.loss_profiles is not None
+    largest = max(float(best_policy(cmdp, profile).multipliers.max()) for profile in cmdp.loss_profiles)
+    return PDPO.practical(cmdp, episodes).replace(dual_cap=2.0 * largest)
+
+
 VARIANTS: dict[str, Settings] = {
     "the preset": practical,
     "restarts as in the paper": _with(restart="paper"),
@@ -91,6 +99,11 @@ VARIANTS: dict[str, Settings] = {
     "with a guard": _with(guard=1.0),
     "mixing 0.1": _with(theta=0.1),
     "mixing 0.01 every sqrt(K)": _with(theta=0.01, mixing_period=lambda p, H, K: math.ceil(math.sqrt(K))),
+    "mixing 1/sqrt(K) every sqrt(K)": _with(
+        theta=lambda p, H, K: K**-0.5, mixing_period=lambda p, H, K: math.ceil(math.sqrt(K))
+    ),
+    "bonus 0.2, nothing believed before 15 visits": _with(beta_b=0.2, beta_w=lambda p, H, K: 4.0 * math.log(K)),
+    "dual capped at twice the multiplier": _capped,
     "K not known (doubling)": lambda cmdp, episodes: PDPO.practical(cmdp, None),
 }
 
