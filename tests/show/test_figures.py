@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -155,7 +156,7 @@ def test_numbers_of_episodes_within_a_decade_do_not_write_over_each_other():
     figure.canvas.draw()
     assert [text.get_text() for text in axes.get_xticklabels()] == ["1,100", "3,000", "9,000"]
     boxes = [text.get_window_extent() for text in axes.get_xticklabels()]
-    assert all(left.x1 < right.x0 for left, right in zip(boxes, boxes[1:]))
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
     assert not any(text.get_text() for text in axes.get_xticklabels(minor=True))
 
 
