@@ -28,5 +28,5 @@ def test_the_site_builds_strictly_and_loads_nothing_from_elsewhere(tmp_path):
         )
         assert not loaded, (page.name, loaded)
     reference = (tmp_path / "site" / "reference.html").read_text(encoding="utf-8")
-    for name in ("LinearCMDP", "simulate", "best_policy", "draw_curves"):
+    for name in ("LinearCMDP", "simulate", "best_policy", "draw_curves", "tightrope.Agent.observe"):
         assert name in reference
