@@ -9,7 +9,8 @@ import pytest
 
 from tightrope.lab import lock
 from tightrope.lab.checkpoints import Checkpoints
-from tightrope.lab.runner import Options, RunsInterruptedError, StorageError, run_specs
+from tightrope.lab.disk import StorageError
+from tightrope.lab.runner import Options, RunsInterruptedError, run_specs
 from tightrope.lab.store import Store
 from tightrope.learners.pdpo import PDPO
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tightrope.lab.runner import Options, StorageError
+from tightrope.lab.disk import StorageError
+from tightrope.lab.runner import Options
 from tightrope.lab.store import Store
 from tightrope.lab.tuning import DATABASE, tune
 

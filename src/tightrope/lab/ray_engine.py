@@ -16,19 +16,18 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tightrope import safe_files
 from tightrope.errors import InputError
 from tightrope.lab.board import Board
 from tightrope.lab.checkpoints import Checkpoints
+from tightrope.lab.disk import disk
+from tightrope.lab.making import ATTEMPTS, Options, Show, failed, snapshot_of
 from tightrope.lab.mistakes import one_line
 from tightrope.lab.store import Store
 from tightrope.lab.work import Job, Keep, Work
 from tightrope.snapshot import Rows, Snapshot
-
-if TYPE_CHECKING:
-    from tightrope.lab.runner import Options, Show
 
 POLL_SECONDS = 0.2
 TELL_SECONDS = 0.5  # between two words of a worker about where it stands
@@ -229,8 +228,6 @@ class _Cluster:
         return 2 * max(min(cpus, self.options.workers) if self.options.workers else cpus, 1)
 
     def _hand_out(self, given: _Try) -> None:
-        from tightrope.lab.runner import snapshot_of
-
         taken = snapshot_of(given.job, self.store, self.board)
         if given.attempts == given.lost == 0 and taken is not None:
             self.board.resumed(taken.episodes)
@@ -241,8 +238,6 @@ class _Cluster:
 
         An answer that takes longer is taken in later, since what the depot has given it no longer has.
         """
-        from tightrope.lab.runner import disk
-
         self.asked = self.asked or self.depot.fetch.remote()
         answered, _ = self.ray.wait([self.asked], timeout=patience)
         if not answered:
@@ -262,8 +257,6 @@ class _Cluster:
 
     def _take_in(self, ref: Any, given: _Try) -> None:
         """A task has ended: keep the run, hand it out again, or give it up."""
-        from tightrope.lab.runner import ATTEMPTS, disk
-
         job = given.job
         try:
             how, what = self.ray.get(ref)
@@ -286,8 +279,6 @@ class _Cluster:
         return self._again(given, how == "input" or given.attempts >= ATTEMPTS, what, how == "input")
 
     def _again(self, given: _Try, last: bool, error: Any, is_input: bool = False) -> None:
-        from tightrope.lab.runner import failed
-
         if not last:
             return self._hand_out(given)
         text = error if isinstance(error, str) else f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"

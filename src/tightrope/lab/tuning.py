@@ -21,9 +21,11 @@ from tightrope import safe_files
 from tightrope.errors import InputError, TightropeError
 from tightrope.lab import lock
 from tightrope.lab.board import Board
+from tightrope.lab.disk import StorageError, disk, storage
+from tightrope.lab.making import Options, Show, begin
 from tightrope.lab.plan import Plan, with_values
 from tightrope.lab.query import rows_of
-from tightrope.lab.runner import Options, Show, StorageError, begin, disk, jobs_of, run_specs, storage
+from tightrope.lab.runner import jobs_of, run_specs
 from tightrope.lab.spec_checks import Judge, Spec
 from tightrope.lab.store import Store
 from tightrope.lab.summary import band
