@@ -8,7 +8,6 @@ goes on, and each trial draws its settings from a seed of its own, so a search t
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -28,12 +27,12 @@ from tightrope.lab.query import rows_of
 from tightrope.lab.runner import jobs_of, run_specs
 from tightrope.lab.spec_checks import Judge, Spec
 from tightrope.lab.store import Store
+from tightrope.lab.study import first_line, load_optuna, open_study, suggest, take_trial, trial_record
 from tightrope.lab.summary import band
-from tightrope.lab.tune_format import Range, Runs, Tune
+from tightrope.lab.tune_format import Runs, Tune
 from tightrope.lab.work import Job, Work
 
 RUNGS = 8  # at each, the objective so far is reported, and a trial may be given up
-STARTUP = 5  # trials before any is given up
 DATABASE = "tune.db"
 
 
@@ -98,50 +97,38 @@ class _Search:
         return f"{self.plan.name}-{safe_files.digest(text.encode())[:12]}"
 
     def _study(self) -> Any:
-        optuna = _optuna()
+        load_optuna()  # where it is missing, that is what is told
         path = self.store.inner / DATABASE
         try:
-            return self._opened(optuna, path)
+            return open_study(path, self.study_name, self.tune.prune)
         except Exception as error:  # SQLAlchemy's and SQLite's, by many names
             if not path.exists():
-                raise StorageError(f"{path}: cannot be made ({_first(error)})") from None
+                raise StorageError(f"{path}: cannot be made ({first_line(error)})") from None
         self.board.notes_once(
             f"{self.store.set_aside_note(path)}; the search is made again from the runs that are there"
         )
-        return self._opened(optuna, path)
-
-    def _opened(self, optuna: Any, path: Path) -> Any:
-        pruner = optuna.pruners.MedianPruner(STARTUP, 1) if self.tune.prune else optuna.pruners.NopPruner()
-        storage = optuna.storages.RDBStorage(f"sqlite:///{path.resolve()}")
-        study = optuna.create_study(storage=storage, pruner=pruner, study_name=self.study_name, load_if_exists=True)
-        assert isinstance(study.trials, list)
-        return study
+        return open_study(path, self.study_name, self.tune.prune)
 
     def _trial(self, study: Any, number: int) -> None:
         """Trial `number`: passed over when it is done, taken up when it was stopped, else begun."""
-        optuna = _optuna()
-        states = optuna.trial.TrialState
+        optuna = load_optuna()
         jobs_at = number * self.board.of // self.tune.trials
-        study.sampler = optuna.samplers.TPESampler(
-            seed=(self.tune.seed * 1_000_003 + number) % 2**32, n_startup_trials=8
-        )
         try:
-            trials = study.get_trials(deepcopy=False)
-            if number < len(trials) and trials[number].state.is_finished():
-                return self._pass_over(jobs_at)
-            trial = optuna.trial.Trial(study, trials[number]._trial_id) if number < len(trials) else study.ask()
-            settings = {one.name: _suggest(trial, one) for one in self.tune.ranges}
+            trial = take_trial(study, number, self.tune.seed)
+            if trial is None:
+                return self._pass_over()
+            settings = {one.name: suggest(trial, one) for one in self.tune.ranges}
             value = self._value(trial, self._specs(settings, self.tune.training), jobs_at)
             if value is None:
-                study.tell(trial, state=states.PRUNED)
+                study.tell(trial, state=optuna.trial.TrialState.PRUNED)
             else:
                 study.tell(trial, value)
                 if study.best_trial.number == trial.number:
                     self.board.notes_once(f"trial {number}: objective {value:,.1f}, the best so far")
         except optuna.exceptions.StorageInternalError as error:
-            raise StorageError(f"{self.store.inner / DATABASE}: cannot be written ({_first(error)})") from None
+            raise StorageError(f"{self.store.inner / DATABASE}: cannot be written ({first_line(error)})") from None
 
-    def _pass_over(self, first: int) -> None:
+    def _pass_over(self) -> None:
         each = self.plan.specs[0].document.episodes
         for _ in range(self.board.of // self.tune.trials):
             self.board.found(each)
@@ -239,7 +226,7 @@ class _Search:
 
     def _judged(self, study: Any) -> Found:
         """The best setting and the spec's own, on both sets; written beside the runs."""
-        optuna = _optuna()
+        optuna = load_optuna()
         done = study.get_trials(deepcopy=False)[: self.tune.trials]
         complete = [trial for trial in done if trial.state == optuna.trial.TrialState.COMPLETE]
         best = dict(min(complete, key=lambda trial: trial.value).params)
@@ -255,7 +242,7 @@ class _Search:
             "penalty": self.tune.penalty,
             "settings": best,
             **{name: vars(score) for name, score in scores.items()},
-            "trials": [_trial_record(trial) for trial in done],
+            "trials": [trial_record(trial) for trial in done],
         }
         text = json.dumps(about, indent=2, default=safe_files.plain) + "\n"
         path = self.store.write(f"tune-{self.study_name}-{len(done)}.json", text.encode())
@@ -274,35 +261,3 @@ class _Raises:
     def insist(self) -> None:
         if self.lines:
             raise InputError(self.lines)
-
-
-def _trial_record(trial: Any) -> dict[str, Any]:
-    return {
-        "number": trial.number,
-        "state": trial.state.name.lower(),
-        "objective": trial.value,
-        "settings": dict(trial.params),
-    }
-
-
-def _suggest(trial: Any, one: Range) -> Any:
-    if one.choices:
-        return trial.suggest_categorical(one.name, list(one.choices))
-    if one.whole:
-        return trial.suggest_int(one.name, int(one.low), int(one.high), log=one.log)
-    return trial.suggest_float(one.name, one.low, one.high, log=one.log)
-
-
-def _first(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-def _optuna() -> Any:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            import optuna
-    except ImportError:
-        raise InputError("Optuna is not installed; expected the extra: pip install 'tightrope[tune]'") from None
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    return optuna
