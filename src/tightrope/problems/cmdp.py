@@ -7,11 +7,11 @@ paper.tex, "Problem Setting": `P_h(s'|s,a) = phi(s,a) . psi_h(s')`, `g_h(s,a) = 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +19,8 @@ import scipy.sparse as sp
 from tightrope import safe_files
 from tightrope.errors import InputError
 from tightrope.problems import check as _check
-from tightrope.problems.reading import read_bounds, read_floats, shown
+from tightrope.problems.parts import attempt, read_features, read_initial, read_kernel
+from tightrope.problems.reading import read_bounds, read_floats
 from tightrope.problems.tables import (
     AxisFeatures,
     DenseFeatures,
@@ -29,13 +30,10 @@ from tightrope.problems.tables import (
     Step,
     axis_features,
     dense_of,
-    features_from_dense,
     frozen,
     kernel_from_steps,
 )
 from tightrope.problems.units import Units
-
-Read = TypeVar("Read")
 
 
 class LinearCMDP:
@@ -69,13 +67,13 @@ class LinearCMDP:
         parameters: Mapping[str, Any] | None = None,
     ):
         wrong: list[str] = []
-        table = _try(wrong, _read_features, features)
-        measures = _try(wrong, _read_kernel, kernel)
-        read_weights = _try(wrong, read_floats, "cost_weights", cost_weights)
-        read_budgets = _try(wrong, read_bounds, "budgets", budgets)
-        profiles = None if loss_profiles is None else _try(wrong, read_floats, "loss_profiles", loss_profiles)
-        costs = None if transition_costs is None else _try(wrong, read_floats, "costs", transition_costs)
-        start = _try(wrong, _read_initial, initial_state, None if table is None else table.shape[0])
+        table = attempt(wrong, read_features, features)
+        measures = attempt(wrong, read_kernel, kernel)
+        read_weights = attempt(wrong, read_floats, "cost_weights", cost_weights)
+        read_budgets = attempt(wrong, read_bounds, "budgets", budgets)
+        profiles = None if loss_profiles is None else attempt(wrong, read_floats, "loss_profiles", loss_profiles)
+        costs = None if transition_costs is None else attempt(wrong, read_floats, "costs", transition_costs)
+        start = attempt(wrong, read_initial, initial_state, None if table is None else table.shape[0])
         wrong += _check.violations(_check.Parts(table, measures, read_weights, read_budgets, start, profiles, costs))
         if wrong:
             raise InputError(wrong)
@@ -243,59 +241,6 @@ class LinearCMDP:
             f"LinearCMDP({self.name!r}: S={self.n_states}, A={self.n_actions}, d={self.dim} ({kind}), "
             f"H={self.horizon}, budgets={self.budgets.tolist()})"
         )
-
-
-def _try(wrong: list[str], read: Callable[..., Read], *given: Any) -> Read | None:
-    """What `read` makes of the rest, or None with its mistakes added to `wrong`."""
-    try:
-        return read(*given)
-    except InputError as error:
-        wrong += error.problems
-        return None
-
-
-def _read_features(given: Any) -> Features:
-    if isinstance(given, AxisFeatures | DenseFeatures):
-        return given
-    rows = read_floats("features", given)
-    if rows.ndim != 3:
-        raise InputError(f"features: shape {rows.shape}, wanted [S, A, d]")
-    return features_from_dense(rows)
-
-
-def _read_kernel(given: Any) -> Kernel:
-    if isinstance(given, Kernel):
-        return given
-    if isinstance(given, list | tuple) and any(sp.issparse(s) for s in given):
-        steps = [s if sp.issparse(s) else read_floats("kernel", s) for s in given]
-    else:
-        steps = list(np.atleast_1d(read_floats("kernel", given)))
-    if not steps or any(step.ndim != 2 or 0 in step.shape for step in steps):
-        shapes = sorted({step.shape for step in steps})
-        raise InputError(f"kernel: shapes {shapes} at {len(steps)} steps, wanted [H, d, S] or H arrays [d, S]")
-    if any(step.dtype.kind not in "biuf" for step in steps):
-        raise InputError("kernel: wanted an array of numbers")
-    return kernel_from_steps(steps)
-
-
-def _read_initial(given: Any, n_states: int | None) -> Floats | None:
-    """[S]; None for a state that cannot be judged, as nobody knows how many there are."""
-    wanted = "wanted a state or a distribution [S]"
-    if n_states is not None:
-        wanted = f"wanted a state in 0..{n_states - 1} or a distribution [S] over {n_states} states"
-    try:
-        array = np.asarray(given)
-    except ValueError:
-        raise InputError(f"initial_state: {shown(given)}, {wanted}") from None
-    if array.ndim > 0:
-        return read_floats("initial_state", given)
-    if array.dtype.kind not in "iu" or int(array) < 0 or (n_states is not None and int(array) >= n_states):
-        raise InputError(f"initial_state: {shown(given)}, {wanted}")
-    if n_states is None:
-        return None
-    point = np.zeros(n_states)
-    point[int(array)] = 1.0
-    return point
 
 
 def _remake(features, kernel, cost_weights, budgets, initial_state, options: dict[str, Any]) -> LinearCMDP:
