@@ -53,27 +53,21 @@ def from_tables(
     if horizon is not None and whole("horizon", horizon, 1) != (known_horizon or horizon):
         raise InputError(f"horizon: {horizon}, but transitions have {known_horizon} steps")
     word, table, bounds = read["constraints"]
-    m = len(bounds)
-    table, horizon = _with_channels(word, table, m, (n_states, n_actions), known_horizon or horizon)
+    table, horizon = _with_channels(word, table, len(bounds), (n_states, n_actions), known_horizon or horizon)
     loss_word, loss_table = read["losses"]
     profiles = _shaped_losses(loss_word, loss_table, (horizon, n_states, n_actions))
     if known_horizon is None:
         steps = steps * horizon
-    scales = [Scale()] * m if utilities is None else [scale_of(f"{word}[{i}]", part) for i, part in enumerate(table)]
-    if utilities is not None:
-        _check_limits(bounds, scales, horizon)
-    table = np.stack([scale.inward(part) for scale, part in zip(scales, table)])
+    scales, table, budget = _constraints_inward(word, table, bounds, horizon)
+    loss_scale, inner = _losses_inward(loss_word, profiles)
     means, on_transitions = _read_costs(table, steps)
-    budget = np.array([_budget_inward(b, scale, horizon) for b, scale in zip(bounds, scales)])
-    loss_scale = Scale() if rewards is None or profiles is None else scale_of(loss_word, profiles)
-    inner = None if profiles is None else loss_scale.inward(profiles).reshape(len(profiles), horizon, -1)
     plain = loss_scale.plain and all(scale.plain for scale in scales)
     index = np.arange(n_states * n_actions).reshape(n_states, n_actions)
     try:
         return LinearCMDP(
             axis_features(index, np.ones(index.shape), index.size),
             kernel_from_steps(steps),
-            means.reshape(m, horizon, -1).swapaxes(0, 1),
+            means.reshape(len(bounds), horizon, -1).swapaxes(0, 1),
             budget,
             initial_state,
             loss_profiles=inner,
@@ -178,8 +172,22 @@ def _check_limits(limits: Floats, scales: list[Scale], horizon: int) -> None:
         raise InputError(wrong)
 
 
-def _budget_inward(bound: float, scale: Scale, horizon: int) -> float:
-    return bound if scale.plain else (horizon * scale.high - bound) / scale.width
+def _constraints_inward(word: str, table: Floats, bounds: Floats, horizon: int) -> tuple[list[Scale], Floats, Floats]:
+    """The scale of each constraint, and costs [m, ...] and budgets [m] in the algorithm's units."""
+    if word == "costs":
+        return [Scale()] * len(bounds), table, bounds
+    scales = [scale_of(f"{word}[{i}]", part) for i, part in enumerate(table)]
+    _check_limits(bounds, scales, horizon)
+    budgets = [(horizon * scale.high - bound) / scale.width for bound, scale in zip(bounds, scales)]
+    return scales, np.stack([scale.inward(part) for scale, part in zip(scales, table)]), np.array(budgets)
+
+
+def _losses_inward(word: str, profiles: Floats | None) -> tuple[Scale, Floats | None]:
+    """The scale of losses or rewards [L, H, S, A], and the loss weights [L, H, S*A] in the algorithm's units."""
+    if profiles is None:
+        return Scale(), None
+    scale = scale_of(word, profiles) if word == "rewards" else Scale()
+    return scale, scale.inward(profiles).reshape(*profiles.shape[:2], -1)
 
 
 def _read_costs(table: Floats, steps: list[Step]) -> tuple[Floats, Floats | None]:
