@@ -79,12 +79,16 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def read_checked(path: Path, checksum: str, said_by: str) -> bytes:
-    """The content of a file that has this checksum, or an `InputError`; `said_by`: the file that the checksum is from."""
+def _get(path: Path) -> bytes:
     try:
-        content = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: missing or unreadable ({error.strerror})") from None
+
+
+def read_checked(path: Path, checksum: str, said_by: str) -> bytes:
+    """The content of a file that has this checksum, or an `InputError`; `said_by`: the file that the checksum is from."""
+    content = _get(path)
     if digest(content) != checksum:
         raise InputError(f"{path}: damaged; its checksum is not the one in {said_by}")
     return content
@@ -98,10 +102,7 @@ def sealed(about: Mapping[str, Any]) -> bytes:
 
 def read_sealed(path: Path) -> dict[str, Any]:
     """What `sealed` wrote, or an `InputError`; the file must be there."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: missing or unreadable ({error.strerror})") from None
+    content = _get(path)
     head, _, rest = content.partition(b'",')
     if head != b'{"checksum": "' + digest(rest).encode():
         raise InputError(f"{path}: damaged; what it says does not have the checksum that it carries")

@@ -59,15 +59,16 @@ def read_cost(given: Any, m: int) -> Floats:
 
 def read_action(given: Any, n_actions: int) -> int:
     """One of the actions."""
-    wrong = whole_wrong(given, 0)
-    if wrong is None and int(given) < n_actions:
-        return int(given)
-    raise InputError(f"action: {shown(given)}, wanted one of 0..{n_actions - 1}")
+    return _place("action", given, n_actions, "one of")
 
 
 def read_step(given: Any, horizon: int) -> int:
     """One of the steps."""
-    wrong = whole_wrong(given, 0)
-    if wrong is None and int(given) < horizon:
+    return _place("h", given, horizon, "a step in")
+
+
+def _place(name: str, given: Any, n: int, wanted: str) -> int:
+    """A whole number below n."""
+    if whole_wrong(given, 0) is None and int(given) < n:
         return int(given)
-    raise InputError(f"h: {shown(given)}, wanted a step in 0..{horizon - 1}")
+    raise InputError(f"{name}: {shown(given)}, wanted {wanted} 0..{n - 1}")

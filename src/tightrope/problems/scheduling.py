@@ -41,16 +41,7 @@ def job_scheduling(budget: float = 5.6) -> LinearCMDP:
     steps = np.arange(1, HORIZON + 1)  # the paper counts steps from 1
     first = np.where(np.isin(steps, (3, 4, 5, 6)), 0.55, 0.2)
     second = np.where(np.isin(steps, (4, 5, 6)), 0.6, 0.2)
-    chances, costs = stack_dynamics()
-    return LinearCMDP.from_tables(
-        chances,
-        costs,
-        [budget],
-        JOBS - 1,
-        losses=np.stack([_action_losses(1.0, first), _action_losses(1.0, second)]),
-        name="job-scheduling",
-        parameters={"budget": budget},
-    )
+    return _stack("job-scheduling", budget, [_action_losses(1.0, first), _action_losses(1.0, second)])
 
 
 def priced_jobs(budget: float = 7.0) -> LinearCMDP:
@@ -60,13 +51,12 @@ def priced_jobs(budget: float = 7.0) -> LinearCMDP:
     """
     budget = between("budget", budget, 0.0, HORIZON)
     early = np.where(np.arange(HORIZON) < HORIZON // 2, 0.9, 0.1)
+    return _stack("priced-jobs", budget, [_action_losses(0.0, early), _action_losses(0.0, early[::-1])])
+
+
+def _stack(name: str, budget: float, profiles: list[np.ndarray]) -> LinearCMDP:
+    """A full stack at the start, and loss profiles [H, S, A]."""
     chances, costs = stack_dynamics()
     return LinearCMDP.from_tables(
-        chances,
-        costs,
-        [budget],
-        JOBS - 1,
-        losses=np.stack([_action_losses(0.0, early), _action_losses(0.0, early[::-1])]),
-        name="priced-jobs",
-        parameters={"budget": budget},
+        chances, costs, [budget], JOBS - 1, losses=np.stack(profiles), name=name, parameters={"budget": budget}
     )
