@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from tightrope.agent.increments import Fork, Increment
 from tightrope.agent.knowing import Knowing
 from tightrope.agent.losses import LossValues
 from tightrope.agent.play import Played
-from tightrope.engine.episode import Settings
 from tightrope.errors import InputError
 from tightrope.numbers_in import whole
 from tightrope.problems.reading import shown
@@ -23,19 +21,11 @@ from tightrope.problems.tables import Floats
 class Learning(Knowing):
     """Plays, knows states, and learns from episodes that are over."""
 
-    def __init__(
-        self,
-        features: Callable[[Any], Any],
-        sizes: reading.Sizes,
-        seed: int,
-        settings: Settings,
-        budgets: Floats,
-        options: dict[str, Any],
-    ):
-        super().__init__(features, sizes, seed, settings, budgets, options)
+    def __init__(self, *parts: Any):
+        super().__init__(*parts)
         self._batch: list[Played] = []
         self._merged: Increment | None = None
-        self._hard_violation = np.zeros(len(budgets))
+        self._hard_violation = np.zeros(len(self.budgets))
 
     def finish(self, loss: Any) -> None:
         """The episode is over, and what was lost is known: learn from it, and from those set aside.
