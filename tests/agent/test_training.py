@@ -107,9 +107,8 @@ def test_what_does_not_fit_is_refused():
         ({"seed": "a"}, "seed: 'a'"),
     ):
         with pytest.raises(tr.InputError, match=said):
-            tr.train(
-                corridor, **({"loss": lambda h, s, a: 0.5, "budgets": [3.0], "horizon": 8, "progress": False} | more)
-            )
+            given: Any = {"loss": lambda h, s, a: 0.5, "budgets": [3.0], "horizon": 8, "progress": False}
+            tr.train(corridor, **(given | more))
     with pytest.raises(tr.InputError, match="env: None, wanted a Gymnasium environment"):
         tr.train(None)
     acrobot = gymnasium.make("Acrobot-v1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -148,6 +149,7 @@ def test_spaces_become_maps():
             tr.features.for_space(other, 2)
     with pytest.raises(tr.InputError, match="n_actions: MultiBinary"):
         tr.features.for_space(box, spaces.MultiBinary(3))
+    more: Any
     for more, said in (
         ({"low": [0, 0, 0]}, r"low: shape \(3,\), wanted a number or the shape \(2,\)"),
         ({"high": "x"}, "high: 'x'"),

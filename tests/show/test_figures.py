@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -146,7 +146,8 @@ def test_slopes_that_are_known_are_drawn_with_their_intervals_and_no_lower_bound
     assert labels(regret) == ["pdpo: slope 0.50 ± 0.12", "declared: slope 0.75", "lower bound: slope 0.5"]
     assert labels(violation) == ["pdpo: slope -0.25", "declared: slope 0.75"]
     ends = regret.lines[1].get_xdata(), regret.lines[1].get_ydata()
-    assert fitted(*map(np.asarray, ends))[0] == pytest.approx(0.5)
+    line = fitted(*map(np.asarray, ends))
+    assert line is not None and line[0] == pytest.approx(0.5)
 
 
 def test_numbers_of_episodes_within_a_decade_do_not_write_over_each_other():
@@ -156,7 +157,7 @@ def test_numbers_of_episodes_within_a_decade_do_not_write_over_each_other():
     figure.canvas.draw()
     assert [text.get_text() for text in axes.get_xticklabels()] == ["1,100", "3,000", "9,000"]
     boxes = [text.get_window_extent() for text in axes.get_xticklabels()]
-    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
     assert not any(text.get_text() for text in axes.get_xticklabels(minor=True))
 
 
