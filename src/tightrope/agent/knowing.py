@@ -72,7 +72,7 @@ class Knowing(Playing):
         self._welcome(h, block, obs)
         if h == 0:
             player.begin()
-        place, policy = self._enter(h, block, obs)
+        place, policy = self._enter(h, block)
         self._losses.sample(h, block, obs)
         return block, place, policy
 
@@ -85,7 +85,7 @@ class Knowing(Playing):
                 f"max_states: all {most:,} states are known, and the one of step {h} ({shown(obs)}) is new"
             )
 
-    def _enter(self, h: int, block: Floats, obs: Any) -> tuple[int, Floats]:
+    def _enter(self, h: int, block: Floats) -> tuple[int, Floats]:
         """The place and the policy [A] of a state, known from now on; where there is no room, the place of the nearest."""
         player = self._ready()
         place, policy = player.meet(h, block)

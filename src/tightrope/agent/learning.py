@@ -58,7 +58,7 @@ class Learning(Knowing):
         places: list[list[int]] = []  # of what the forks saw
         if merged is not None:
             self._check_room(what, merged)
-            places = [[self._enter(h, block, None)[0] for block in states] for h, states in enumerate(merged.states)]
+            places = [[self._enter(h, block)[0] for block in states] for h, states in enumerate(merged.states)]
         self._book(batch)
         player.learn(weights, *self._firsts(batch))
         for played in batch:

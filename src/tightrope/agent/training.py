@@ -89,7 +89,7 @@ def train(
                 raise
             status = agent.status()
             kept.dual[k], kept.epoch[k] = status.dual, status.epoch
-            bar.show(k + 1, float(kept.rewards[k]), status)
+            bar.show(k + 1, status)
     return kept
 
 
@@ -221,7 +221,7 @@ class _bar:  # noqa: N801 (used as a function)
         if self.progress is not None:
             self.progress.stop()
 
-    def show(self, done: int, reward: float, status: Any) -> None:
+    def show(self, done: int, status: Any) -> None:
         if self.progress is None:
             return
         text = (

@@ -161,10 +161,6 @@ class Kernel:
         return len(self.which)
 
     @property
-    def is_sparse(self) -> bool:
-        return sp.issparse(self.steps[0])
-
-    @property
     def shape(self) -> tuple[int, int, int]:
         dim, n_states = cast(tuple[int, int], self.steps[0].shape)
         return self.horizon, dim, n_states

@@ -32,10 +32,6 @@ class Scale:
         """An episode total in inner units, in the user's: a cost total back to a utility total."""
         return inner if self.plain else horizon * self.high - self.width * inner
 
-    def difference_outward(self, inner):
-        """A regret or a violation in the user's units (still: positive is bad)."""
-        return inner * self.width
-
 
 @dataclass(frozen=True)
 class Units:
