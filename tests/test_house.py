@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,19 @@ import tightrope as tr
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "tightrope"
 
-# What each room may import, beside itself and what stands below all (errors, numbers_in, text_in, safe_files, _version).
+# What each room, or module outside of rooms, may import beside itself and what stands below all.
 BELOW = {
     "engine": set(),
     "problems": set(),
     "oracle": {"problems"},
     "losses": {"problems", "oracle"},
     "learners": {"problems", "oracle", "losses", "engine"},
+    "recorder": {"problems", "engine"},
+    "one_by_one": {"problems", "oracle", "losses", "learners", "engine"},
+    "run": {"problems", "oracle", "losses", "recorder"},
+    "run_files": {"problems", "oracle", "recorder", "run"},
+    "simulation": {"problems", "oracle", "losses", "learners", "engine", "one_by_one", "recorder", "run"},
+    "snapshot": {"losses", "recorder", "simulation"},
     "theory": {"problems", "oracle", "losses", "learners", "recorder", "run", "run_files"},
     "lab": {"problems", "oracle", "losses", "learners", "run", "run_files", "recorder", "simulation", "snapshot"},
     "features": {"problems"},
@@ -30,7 +37,8 @@ BELOW = {
     "studies": {"agent", "features", "problems", "oracle", "losses", "learners", "lab", "show", "run", "simulation"},
     "cli": {"problems", "oracle", "losses", "learners", "lab", "show", "studies", "theory", "run", "run_files"},
 }
-FOUNDATION = {"errors", "numbers_in", "text_in", "constants", "safe_files", "_version"}
+FOUNDATION = {"errors", "numbers_in", "text_in", "constants", "safe_files", "after_import", "_version"}
+BACKWARDS = {("run", "run_files")}  # a run saves itself
 
 
 def _imports(path: Path) -> set[str]:
@@ -45,16 +53,35 @@ def _imports(path: Path) -> set[str]:
     return {name.split(".")[1] for name in found if name.startswith("tightrope.")}
 
 
+def _files(room: str) -> list[Path]:
+    return [*(PACKAGE / room).rglob("*.py"), *PACKAGE.glob(f"{room}.py")]
+
+
 @pytest.mark.parametrize("room", BELOW)
 def test_a_room_imports_only_what_stands_below_it(room):
-    for path in (PACKAGE / room).rglob("*.py"):
-        strangers = _imports(path) - BELOW[room] - FOUNDATION - {room}
+    allowed = BELOW[room] | FOUNDATION | {room} | {below for above, below in BACKWARDS if above == room}
+    assert _files(room)
+    for path in _files(room):
+        strangers = _imports(path) - allowed
         assert not strangers, f"{path.relative_to(PACKAGE)} imports {sorted(strangers)}"
 
 
-def test_every_room_has_its_rule():
+@pytest.mark.parametrize("module", sorted(FOUNDATION))
+def test_what_stands_below_all_imports_nothing_but_its_like(module):
+    assert _imports(PACKAGE / f"{module}.py") <= FOUNDATION
+
+
+def test_every_room_and_module_has_its_rule_and_no_rule_leads_back():
     rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    assert rooms == set(BELOW)
+    modules = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
+    assert rooms | modules == set(BELOW) | FOUNDATION
+    assert set(TopologicalSorter(BELOW).static_order()) == set(BELOW)  # a circle would raise
+
+
+def test_only_the_engine_is_compiled():
+    compiles = re.compile(r"engine\.jit|engine import .*\bjit\b|from numba|numba\.\w*(jit|vectorize|cfunc)")
+    found = [path for path in PACKAGE.rglob("*.py") if compiles.search(path.read_text(encoding="utf-8"))]
+    assert {path.parent.name for path in found} == {"engine"}
 
 
 @pytest.mark.parametrize("statement", ["import tightrope", "from tightrope.cli.app import app"])
