@@ -1,7 +1,7 @@
 """A problem, its losses and a learner meet: `simulate` plays every episode and leaves a `Run`.
 
-Regret compares with ONE policy, the best feasible in hindsight for the realised losses of all episodes (design, section
-3, item 8); a run's curve at k sums the first k differences. Everything random comes from `SeedSequence(seed)`.
+Regret compares with ONE policy, the best feasible in hindsight for the realised losses of all episodes; a run's curve at k
+sums the first k differences. Everything random comes from `SeedSequence(seed)`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The slow twin of the engine: Algorithm 1 of paper.tex as it is printed, with the reading of design section 3.
+"""The slow twin of the engine: Algorithm 1 of paper.tex as it is printed, read as `learners.pdpo` says.
 
 A rival that differs in a rule is told by its `Rules`, each of which stands here in plain words where it acts.
 
@@ -132,7 +132,7 @@ def _margin(learner: Rules, costs: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _doubled(gram: np.ndarray, gram_e: np.ndarray) -> bool:
-    """Line 2, with design section 3's allowance for rounding."""
+    """Line 2, with an allowance for rounding."""
     now, then = np.linalg.slogdet(gram)[1], np.linalg.slogdet(gram_e)[1]
     return bool((now >= then + np.log(2) - 1e-12).any())
 

@@ -1,6 +1,6 @@
 """How does Algorithm 1 play where states cannot be listed? They enter the tables when first seen; nothing is checked here.
 
-`Agent` is the door to this. The order inside an episode is that of design section 3: `begin` is the epoch test, `meet` serves
+`Agent` is the door to this. The order inside an episode is that of `engine.episode`: `begin` is the epoch test, `meet` serves
 play, `learn` is fit, values, mixing, improvement and dual, `absorb` comes last.
 """
 

@@ -14,7 +14,7 @@ policy. Dual `min(max(Y + eta (V_g - b), 0), xi)`.
 Guaranteed: regret and violation of order sqrt(d^3 H^3 T), T = KH, for losses and costs that do not change. Against losses that
 do, nothing: the policy knows only the loss of the last finished episode, so whoever alternates two losses is always one ahead.
 
-Departures: losses are revealed whole after the episode (design section 3), so theirs need no ridge fit; the presets'
+Departures: losses are revealed whole after the episode, as in paper.tex, so theirs need no ridge fit; the presets'
 constant C = 0.01 of the bonus (with C = 1 it exceeds H at every K one can run, and the policy stays near uniform).
 """
 

@@ -1,7 +1,7 @@
 """Why this action? What Algorithm 1 estimated at an episode of a trace: losses and costs to go, bonus, contraction.
 
 The estimates are made again from what was seen before that episode (paper.tex, Algorithm 1, lines 6 and 11 to 19; order as in
-design section 3), so they are the learner's own, not the truth.
+`engine.episode`), so they are the learner's own, not the truth.
 """
 
 from __future__ import annotations
