@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tightrope as tr
+from tightrope import engine
+from tightrope.learners import worlds
 
 from .conftest import SETTINGS, make_agent, play_episode, uniforms
 
@@ -125,9 +128,11 @@ def test_tables_and_compact_parameters_say_the_same(wide, restart):
 
 def test_threads_change_no_bit(wide, monkeypatch):
     learner = tr.PDPO(**SETTINGS, mixing_period=5, restart="warm")
-    told = []
-    for numbers in (0, 10**12):
-        monkeypatch.setattr(importlib.import_module("tightrope.learners.worlds"), "THREADS_FROM", numbers)
+    told, asked = [], []
+    monkeypatch.setattr(worlds.numba, "get_num_threads", lambda: asked.append(1) or 2)
+    for numbers in (10**12, 0):
+        assert not asked  # the first goes without threads
+        monkeypatch.setattr(worlds, "THREADS_FROM", numbers)
         agent, u = make_agent(wide, learner, 120), uniforms(2, 120, wide.horizon)
         assert wide.loss_profiles is not None
         for k in range(120):
@@ -136,6 +141,7 @@ def test_threads_change_no_bit(wide, monkeypatch):
         player = agent._player
         assert player is not None
         told.append(player.tables.arrays())
+    assert len(asked) >= 120
     for name, array in told[0].items():
         assert array.tobytes() == told[1][name].tobytes(), name
 
@@ -143,12 +149,9 @@ def test_threads_change_no_bit(wide, monkeypatch):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_an_agent_that_has_been_made_compiles_nothing_more(wide, dtype):
     """Every kernel an agent, its forks and their merging can call has its form before the first state is seen."""
-    kernels = [
-        x
-        for module in ("endless", "compact")
-        for x in vars(importlib.import_module(f"tightrope.engine.{module}")).values()
-        if hasattr(x, "signatures")
-    ]
+    modules = [importlib.import_module(f"tightrope.engine.{found.name}") for found in iter_modules(engine.__path__)]
+    kernels = [x for module in modules for x in vars(module).values() if hasattr(x, "signatures")]
+    assert len(kernels) > 40
     agent = make_agent(wide, tr.PDPO(**SETTINGS, mixing_period=4), 100, dtype=dtype, max_states=40)
     before = [len(kernel.signatures) for kernel in kernels]
     with pytest.warns(UserWarning, match="max_states"):

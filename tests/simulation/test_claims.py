@@ -13,7 +13,7 @@ HEALTHY = {"alpha": 0.05, "eta": 0.05, "beta_b": 0.1, "dual_decay": 0.0, "dual_d
 
 
 def test_without_regularisation_both_regret_and_violation_vanish_on_priced_jobs():
-    """Design section 3: alternating losses, K = 200,000, both at most 0.03 an episode; the dual is at work."""
+    """Alternating losses, K = 200,000, both at most 0.03 an episode; the dual is at work."""
     K = 200_000
     cmdp = tr.problems.make("priced-jobs")
     learner = tr.PDPO.experiment(cmdp, K, **HEALTHY)
@@ -26,7 +26,7 @@ def test_without_regularisation_both_regret_and_violation_vanish_on_priced_jobs(
 
 
 def test_the_paper_s_experimental_setting_violates_a_binding_budget_for_ever():
-    """Design section 3: by about 1.9 every episode, because the dual is inert."""
+    """By about 1.9 every episode, because the dual is inert."""
     K = 20_000
     cmdp = tr.problems.make("priced-jobs")
     run = tr.simulate(cmdp, tr.losses.make("alternating", cmdp, K), tr.PDPO.experiment(cmdp, K), K)
@@ -36,7 +36,7 @@ def test_the_paper_s_experimental_setting_violates_a_binding_budget_for_ever():
 
 
 def test_with_the_constants_of_the_theory_the_policy_never_leaves_uniform():
-    """Design section 3: every feature stays switched off while beta_w >= sqrt(1 + K) log K."""
+    """Every feature stays switched off while beta_w >= sqrt(1 + K) log K."""
     K = 20_000
     cmdp = tr.problems.make("job-scheduling")
     learner = tr.PDPO.theory(cmdp, K)

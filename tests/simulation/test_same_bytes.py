@@ -106,8 +106,11 @@ def test_two_threads_give_the_bytes_of_one(lively, assert_same_bytes):
 def test_sharing_out_the_features_over_threads_changes_no_byte(lively, assert_same_bytes, monkeypatch):
     cmdp = tr.problems.make("random-linear", n_states=300, dim=7)
     alone = run(cmdp, lively(), episodes=20, compare=False)
+    asked = []
+    monkeypatch.setattr(worlds.numba, "get_num_threads", lambda: asked.append(1) or 2)
     monkeypatch.setattr(worlds, "THREADS_FROM", 1)
     assert_same_bytes(run(cmdp, lively(), episodes=20, compare=False), alone)
+    assert asked
 
 
 class Replayed(tr.losses.Adversary):

@@ -9,6 +9,7 @@ import pytest
 from scipy.linalg import sqrtm
 
 from tightrope import constants
+from tightrope.engine.policy import WIDTH, contract
 from tightrope.learners import Sizes
 from tightrope.learners.pdpo import PDPO
 from tightrope.theory.segments import mixed, normalised
@@ -85,11 +86,11 @@ def test_contraction_bounds_norms_and_costs_little(K):
     """lem:cassel 18, lem:cassel 3"""
     y = np.linspace(0.0, 3.0, 20_001)
     for beta in (0.3, 2.0, 50.0):
-        sigma = 1.0 / (1.0 + np.exp(np.minimum(beta * y - math.log(K), 700.0)))
-        assert (y * sigma).max() <= 2 * math.log(K) / beta
-        assert (
-            1.0 - sigma <= 2 * (beta * y) ** 2 + 2.0 / K
-        ).all()  # |phi|^2 in the epoch's norm is at most twice the present
+        sigma, shrunk = np.empty((1, len(y))), y[None].copy()
+        contract(1.0, beta, math.log(K), sigma, shrunk, np.empty((2, WIDTH)), 0, len(y))
+        assert shrunk.max() <= 2 * math.log(K) / beta
+        # |phi|^2 in the epoch's norm is at most twice the present
+        assert (1.0 - sigma[0] <= 2 * (beta * y) ** 2 + 2.0 / K).all()
 
 
 def policy(parameters: list, features: np.ndarray, lam: np.ndarray, beta_w: float, K: int, theta: float) -> np.ndarray:
