@@ -36,6 +36,7 @@ def test_every_row_that_applies_holds_on_every_ready_problem(runs, name):
 def test_every_row_that_applies_holds_whatever_the_settings(runs, name, preset, parameters):
     found = certify(runs.get(name, preset, **parameters))
     assert found.ok, told(found)
+    assert sum(row.applies for row in found.rows) > 40
 
 
 def test_with_the_theory_s_constants_the_good_event_and_the_main_theorem_apply(runs):
@@ -163,6 +164,7 @@ def test_the_paper_s_experiment_is_certified_from_its_folder(runs, tmp_path):
 def test_every_row_that_applies_holds_whoever_sets_the_losses(runs, name, kind, preset):
     found = certify(runs.get(name, preset, kind=kind, seed=3, episodes=2000))
     assert found.ok, told(found)
+    assert sum(row.applies for row in found.rows) > 40
 
 
 # ---- tampering ------------------------------------------------------------------------------------------------------
