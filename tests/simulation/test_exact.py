@@ -94,18 +94,19 @@ def test_a_run_that_was_not_compared_has_no_best_policy():
         run.best_policy()
 
 
-def test_the_last_policy_is_the_one_that_would_have_played_next(run, lively):
-    assert run.trace is not None
-    longer = tr.losses.Profiles(run.cmdp.loss_profiles, np.zeros(K + 1, int))
-    if run.about["losses"]["kind"] == "alternating":
-        longer = tr.losses.make("alternating", run.cmdp, K + 1)
-        offset = float(np.log(K))
-        learner = lively(contraction_offset=offset)
-        more = tr.simulate(run.cmdp, longer, learner, K + 1, seed=1, trace=True)
-        assert more.trace is not None
-        if K not in more.trace.epoch_starts:
-            assert np.array_equal(more.trace.policies[K], run.policy)
-            assert np.array_equal(more.trace.dual[K], run.trace.dual[K])
+@pytest.mark.parametrize("kind", ["alternating", "best-response"])
+def test_the_last_policy_is_the_one_that_would_have_played_next(cmdp, lively, kind):
+    learner = lively(
+        contraction_offset=float(np.log(K))
+    )  # the same for both lengths; with warm restarts an epoch resets nothing
+    run, longer = (tr.simulate(cmdp, tr.losses.make(kind, cmdp, n), learner, n, seed=1, trace=True) for n in (K, K + 1))
+    assert run.trace is not None and longer.trace is not None
+    assert np.array_equal(longer.trace.policies[K], run.policy)
+    assert np.array_equal(longer.trace.dual[K], run.trace.dual[K])
+    assert not np.array_equal(run.trace.policies[K - 1], run.policy)
+
+
+def test_the_last_policy_has_its_value_against_the_mean_losses(run):
     policy = np.asarray(run.policy)
     assert run.policy.value == pytest.approx(tr.oracle.start_value(run.cmdp, policy, run.mean_loss_weights))
 
