@@ -49,7 +49,8 @@ def test_other_prices_are_another_run_and_another_name_for_the_file_is_not_other
     first = read_spec(path)
     again = tr.losses.read_prices(folder / "prices.csv")
     tr.losses.write_prices(again, folder / "copy.csv")
-    assert read_spec(_spec(folder, 'file = "copy.csv"')).prices.digest == again.digest
+    copy = read_spec(_spec(folder, 'file = "copy.csv"')).prices
+    assert copy is not None and copy.digest == again.digest
     (folder / "prices.csv").unlink()
     tr.losses.write_prices(tr.losses.synthetic_prices(30, seed=4), folder / "prices.csv")
     assert read_spec(path).key(0) != first.key(0)

@@ -205,7 +205,7 @@ def test_ghosh_2024_gets_over_an_unlucky_first_impression(seed):
 @pytest.mark.parametrize("setting", ["kappa", "rho"])
 def test_a_setting_that_one_divides_by_is_not_zero(setting):
     with pytest.raises(tr.InputError, match=f"^{setting}: 0, wanted a number from 1e-12 up"):
-        tr.learners.make("ghosh2024", tr.problems.make("streaming"), 20, **{setting: 0})
+        tr.learners.make("ghosh2024", tr.problems.make("streaming"), 20, **{setting: 0})  # pyright: ignore[reportArgumentType]
 
 
 def test_opse_plays_the_safe_policy_before_it_knows_anything():
