@@ -172,6 +172,24 @@ def test_a_folder_that_is_refused_is_refused_before_the_doctor_speaks(tightrope,
     assert len(said.err.splitlines()) == 1
 
 
+def test_a_mistake_in_one_field_hides_none_in_another(tightrope, tmp_path):
+    text = GOOD.replace('"priced-jobs"', '"priced-jobs"\nbudgt = 3').replace(
+        '"alternating"', '"switching"\nperiod = 0\nperod = 4'
+    )
+    said = tightrope("run", _spec(tmp_path, text.replace('"practical"', '"practical"\nalhpa = 1\neta = -1')))
+    assert said.code == 2
+    fields = [line.split(": ")[1] for line in said.err.splitlines()]
+    assert fields == ["problem.budgt", "losses.period", "losses.perod", "learner.alhpa", "learner.eta"]
+
+
+def test_without_a_problem_learner_and_losses_are_told_only_what_is_wrong_with_them(tightrope, tmp_path):
+    text = GOOD.replace("priced-jobs", "pricy").replace('"alternating"', '"fixed"\nprofile = 7')
+    said = tightrope("run", _spec(tmp_path, text.replace('preset = "practical"', 'name = "dope"')))
+    assert said.code == 2
+    fields = [line.split(": ")[1] for line in said.err.splitlines()]
+    assert fields == ["problem.name"]
+
+
 def test_a_missing_spec_is_named(tightrope, tmp_path):
     said = tightrope("run", tmp_path / "none.toml")
     assert (said.code, said.err) == (2, f"{tmp_path / 'none.toml'}: no such file; expected a spec in TOML\n")

@@ -42,6 +42,7 @@ class Board:
         self._lock = threading.Lock()
         self._finished_episodes = 0
         self._found_episodes = 0  # that nobody had to wait for: of finished runs, and before the checkpoints
+        self._paced: tuple[float, int] | None = None  # when a run moved first, and how many episodes were made then
 
     @property
     def episodes_done(self) -> int:
@@ -54,12 +55,14 @@ class Board:
 
     @property
     def seconds_left(self) -> float | None:
-        """At the pace so far; None while nothing is known."""
+        """At the pace since a run moved first, so that compiling does not count; None while nothing is known."""
         done = self.episodes_done
-        made = done - self._found_episodes
-        if made <= 0 or self.seconds < SETTLES_SECONDS:
+        if self._paced is None:
             return None
-        return self.seconds * (self.episodes_total - done) / made
+        seconds, made = time.perf_counter() - self._paced[0], done - self._found_episodes - self._paced[1]
+        if made <= 0 or seconds < SETTLES_SECONDS:
+            return None
+        return seconds * (self.episodes_total - done) / made
 
     @property
     def under_way(self) -> list[Progress]:
@@ -83,6 +86,9 @@ class Board:
             self.progress[place] = at
             worst = self.worst_violation
             self.worst_violation = at.violation if worst is None else max(worst, at.violation)
+            if self._paced is None:
+                made = self._finished_episodes + sum(p.episodes for p in self.progress.values()) - self._found_episodes
+                self._paced = time.perf_counter(), made
 
     def finishes(self, place: int, episodes: int) -> None:
         with self._lock:
