@@ -12,8 +12,9 @@ import tightrope as tr
 from tightrope.cli.main import _run
 from tightrope.lab.summary import band
 from tightrope.run_files import load_run
-from tightrope.show import bands, figures
+from tightrope.show import bands, figures, style
 from tightrope.show.figures.rates import fitted
+from tightrope.show.frames import rates
 from tightrope.show.reading import read_folder
 from tightrope.show.tables import latex
 
@@ -123,7 +124,14 @@ def test_fitted_slopes_are_those_of_a_power_law():
 def test_values_that_have_no_logarithm_are_counted_not_hidden():
     frame = rates_frame().with_columns(pl.when(pl.col("episodes") == 1000).then(-1.0).otherwise("value").alias("value"))
     figure = figures.draw_rates(frame)
-    assert "2 of 6 values are not positive" in figure._supxlabel.get_text()  # pyright: ignore
+    assert "2 of 6 values are not positive" in " ".join(figure._supxlabel.get_text().split())  # pyright: ignore
+
+
+def test_small_print_stays_within_the_figure():
+    figure = DRAWN["duals"]()
+    figure.canvas.draw()
+    box = figure._supxlabel.get_window_extent()  # pyright: ignore
+    assert box.x0 > 0.02 * figure.bbox.width and box.x1 < 0.98 * figure.bbox.width
 
 
 def labels(axes) -> list[str]:
@@ -142,8 +150,12 @@ def test_slopes_that_are_known_are_drawn_with_their_intervals_and_no_lower_bound
 
 def test_numbers_of_episodes_within_a_decade_do_not_write_over_each_other():
     frame = rates_frame().with_columns(pl.col("episodes").replace({1000: 1100, 10_000: 9000}))
-    (axes,) = figures.draw_rates(frame).axes
-    assert [text.get_text() for text in axes.get_xticklabels()] == ["1,100", "9,000"]
+    figure = figures.draw_rates(frame)
+    (axes,) = figure.axes
+    figure.canvas.draw()
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["1,100", "3,000", "9,000"]
+    boxes = [text.get_window_extent() for text in axes.get_xticklabels()]
+    assert all(left.x1 < right.x0 for left, right in zip(boxes, boxes[1:]))
     assert not any(text.get_text() for text in axes.get_xticklabels(minor=True))
 
 
@@ -197,6 +209,24 @@ def test_the_csv_has_the_numbers_of_the_runs(sweep, tmp_path):
     own = data.filter((pl.col("group") == "eta 0.3") & (pl.col("curve") == "regret"))
     assert np.allclose(own["mean"].to_numpy(), np.mean([run.regret for run in runs], axis=0))
     assert own["seeds"].unique().to_list() == [3]
+
+
+def test_a_tick_is_a_plain_number():
+    ticks = [style.short_number(x) for x in (0.05, 12.5, -3000.0, 10_000.0, 1e6)]
+    assert ticks == ["0.05", "12.5", "\N{MINUS SIGN}3,000", "10,000", "1,000,000"]
+
+
+def test_settings_that_a_preset_makes_from_the_number_of_episodes_split_no_series(tmp_path):
+    spec = tmp_path / "spec.toml"
+    spec.write_text(
+        'seeds = 2\nepisodes = 50\n[problem]\nname = "streaming"\n[losses]\nkind = "drift"\n'
+        '[sweep]\nepisodes = [100, 200, 400]\n"learner.beta_b" = [0.02, 0.1]\n'
+    )
+    assert _run(["run", str(spec), "--out", str(tmp_path / "runs"), "-q"]) == 0
+    frame = rates(read_folder(tmp_path / "runs"))
+    assert frame["group"].unique().sort().to_list() == ["beta_b 0.02", "beta_b 0.1"]
+    assert frame.group_by("group", "measure", "episodes").len()["len"].unique().to_list() == [2]
+    assert _run(["figure", "rates", str(tmp_path / "runs")]) == 0
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from tightrope.problems.tables import Floats
 from tightrope.run import unit_widths
 from tightrope.show.bands import channels
 from tightrope.show.certificates import Certified, certified
-from tightrope.show.reading import Collection, Kept
+from tightrope.show.reading import Collection, Kept, series_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,20 +71,12 @@ def rates(collection: Collection) -> pl.DataFrame:
         "violation": worst,
         "regret⁺ + violation⁺": regret.clip(lower_bound=0.0) + worst.clip(lower_bound=0.0),
     }
-    names = _without_episodes([kept.group for kept in collection.kept])
+    names = series_names([kept.spec for kept in collection.kept])
     parts = [
         pl.DataFrame({"group": names, "measure": measure, "episodes": frame["episodes"], "value": value})
         for measure, value in values.items()
     ]
     return pl.concat(parts)
-
-
-def _without_episodes(groups: Sequence[str]) -> list[str]:
-    """Group names without the number of episodes, which is the axis."""
-    kept = [
-        [part for part in group.split(", ") if not part.startswith(("episodes ", "record_every "))] for group in groups
-    ]
-    return [", ".join(parts) or "runs" for parts in kept]
 
 
 def differences(collection: Collection, against: str | None = None) -> tuple[pl.DataFrame, str]:

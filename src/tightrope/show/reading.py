@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Found = tuple[Path, dict[str, Any], pl.DataFrame]
 
 SPEAKING = ("problem.name", "losses.kind")
+LENGTH = ("episodes", "record_every")
 UNTOLD = ("seed", "losses.seed", "problem.digest")  # differ between the seeds of one setting
 
 
@@ -132,7 +133,24 @@ def _runs_below(folder: Path) -> tuple[list[Found], list[str]]:
 
 def group_names(specs: Sequence[Mapping[str, Any]]) -> list[str]:
     """A name for each spec from what differs between them, seeds aside: the learner's, and the settings that vary."""
-    flat = [{key: x for key, x in flattened(spec) if key not in UNTOLD} for spec in specs]
+    return _names([{key: x for key, x in flattened(spec) if key not in UNTOLD} for spec in specs])
+
+
+def series_names(specs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The same for specs of several lengths that are to be one series: without what goes with the number of episodes.
+
+    That is a setting of which a learner has no value at two lengths, such as the steps of a preset: it tells no series apart.
+    """
+    flat = [{key: x for key, x in flattened(spec) if key not in (*UNTOLD, *LENGTH)} for spec in specs]
+    lengths: dict[tuple[str, str, str], set[int]] = {}  # of learner, setting and value: where it occurs
+    for spec, one in zip(specs, flat):
+        for key, x in one.items():
+            lengths.setdefault((str(one.get("learner.name")), key, repr(x)), set()).add(spec["episodes"])
+    shared = {(learner, key) for (learner, key, _), found in lengths.items() if len(found) > 1}
+    return _names([{k: x for k, x in one.items() if (str(one.get("learner.name")), k) in shared} for one in flat])
+
+
+def _names(flat: Sequence[Mapping[str, Any]]) -> list[str]:
     names = [str(one.get("learner.name", "run")) for one in flat]
     keys = dict.fromkeys(key for one in flat for key in one)
     varying = [key for key in keys if key != "learner.name" and _varies(key, flat, names)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import itertools
+import textwrap
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ParamSpec
 
@@ -45,6 +46,8 @@ RULES: Any = {
     "svg.fonttype": "none",
 }
 
+LETTERS = 19  # of small print, to an inch of a figure's width
+
 
 def thousands(value: float, _: float | None = None) -> str:
     """A tick of an axis of counts, with a minus sign that is one."""
@@ -53,7 +56,8 @@ def thousands(value: float, _: float | None = None) -> str:
 
 def short_number(value: float, _: float | None = None) -> str:
     """A tick of an axis of any numbers."""
-    return f"{value:,.4g}".replace("-", "\N{MINUS SIGN}")
+    text = f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.4g}"
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def colours() -> Iterator[str]:
@@ -97,7 +101,8 @@ def key_above(figure: Figure, axes: Axes) -> None:
 def foot(figure: Figure, text: str) -> None:
     """A line of small print below all panels."""
     if text.strip():
-        figure.supxlabel(text.strip().removesuffix(".") + ".", fontsize=6.5, color=GREY, wrap=True)
+        lines = textwrap.wrap(text.strip().removesuffix(".") + ".", int(LETTERS * figure.get_figwidth()))
+        figure.supxlabel("\n".join(lines), fontsize=6.5, color=GREY)
 
 
 def new_figure(size: tuple[float, float]) -> Figure:

@@ -14,7 +14,12 @@ from tightrope.show.bands import groups
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+
+
+WIDE = 20.0  # least ratio of an axis's ends that is told by powers of ten alone
+FEW = 4  # lengths of runs that are told each
 
 
 @style.styled
@@ -35,18 +40,20 @@ def draw_rates(
     found: slope and half its 95% interval by measure, where they were taken another way than from all points at once.
     """
     measures = frame["measure"].unique(maintain_order=True).to_list()
+    colours = dict(zip(groups(frame), style.colours()))  # the same in every panel
     figure = style.new_figure(style.panels(len(measures)))
     for axes, measure in zip(figure.subplots(1, len(measures), squeeze=False)[0], measures):
         own = frame.filter((frame["measure"] == measure) & (frame["value"] > 0))
         axes.set_title(measure)
         axes.set_xlabel("episodes K")
         if own.height:
-            for group, colour in zip(groups(own), style.colours()):
-                _points(axes, own.filter(own["group"] == group), group, colour, (found or {}).get(measure))
+            for group in groups(own):
+                _points(axes, own.filter(own["group"] == group), group, colours[group], (found or {}).get(measure))
             _guides(axes, own, declared, lower if measure != "violation" else None)
             axes.set_xscale("log")
             axes.set_yscale("log")
-            _ticks(axes, own["episodes"].to_numpy())
+            _ticks(axes.xaxis, own["episodes"].to_numpy().astype(float), FEW)
+            _ticks(axes.yaxis, own["value"].to_numpy().astype(float))
             if axes.get_legend_handles_labels()[1]:  # points at one K alone have no line, and so no label
                 axes.legend(loc="best")
     left_out = frame.filter(frame["value"] <= 0).height
@@ -54,6 +61,19 @@ def draw_rates(
     how = "least squares in logarithms" if found is None else "mean over seeds of least squares in logarithms"
     style.foot(figure, f"a point a run; lines: {how}. {lost}{note}")
     return figure
+
+
+def _ticks(axis: Axis, shown: Floats, most_each: int = 0) -> None:
+    """Plain numbers: powers of ten; where those are few, the lengths themselves, or 2 and 5 times the powers too."""
+    from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter
+
+    few = np.unique(shown).tolist()
+    if shown.max() > WIDE * shown.min():
+        axis.set_major_locator(LogLocator())
+    else:
+        axis.set_major_locator(FixedLocator(few) if len(few) <= most_each else LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(style.short_number)
+    axis.set_minor_formatter(NullFormatter())
 
 
 def fitted(episodes: Floats, values: Floats) -> tuple[float, float] | None:
@@ -77,17 +97,6 @@ def _points(
         line = np.exp(np.log(y).mean() + slope * (np.log(ends) - np.log(x).mean()))
         interval = "" if half is None else f" ± {half:.2f}"
         axes.plot(ends, line, color=colour, label=f"{group}: slope {slope:.2f}{interval}")
-
-
-def _ticks(axes: Axes, episodes: Floats) -> None:
-    """Decades; where fewer than two are in sight, the first and the last number of episodes instead."""
-    from matplotlib.ticker import NullFormatter
-
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    first, last = int(episodes.min()), int(episodes.max())
-    if np.floor(np.log10(last)) - np.ceil(np.log10(first)) < 1:
-        ends = sorted({first, last})
-        axes.set_xticks(ends, [f"{K:,}" for K in ends])
 
 
 def _guides(axes: Axes, own: pl.DataFrame, declared: float | None, lower: float | None) -> None:
