@@ -208,7 +208,7 @@ def ready_kernels(settings: Settings, dtype: np.dtype) -> None:
     for ask in (player.find, player.nearest, player.log_policy):
         ask(0, block)
     player.read(0, place)
-    endless.rehash(player.world.slots, player.world.slots.copy())
+    endless_states.rehash(player.world.slots, player.world.slots.copy())
     player.learn(np.zeros((2, 1)), block[None], policy[None], np.ones(1))
     player.absorb(np.zeros((2, 1)), np.array([player.meet(1, block)[0], -1]), np.zeros((2, 1)))
     player.add_sum(1, 0, np.zeros(1))
