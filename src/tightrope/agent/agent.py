@@ -22,7 +22,7 @@ import numpy as np
 
 from tightrope.agent import reading
 from tightrope.agent.increments import Fork, Increment
-from tightrope.agent.losses import LossReader, LossValues
+from tightrope.agent.losses import LossReader, LossValues, check_range
 from tightrope.agent.play import Played, Playing
 from tightrope.agent.told import Explanation, Status
 from tightrope.engine.episode import Settings
@@ -106,8 +106,8 @@ class Agent(Playing):
     def finish(self, loss: Any) -> None:
         """The episode is over, and what was lost is known: learn from it, and from those set aside.
 
-        `loss`: the weights [H, d] of the episode's losses; or a function `loss(h, obs, action)`; or values from which the
-        weights can be told (see `tr.LossValues`).
+        `loss`: the weights [H, d] of the episode's losses, in [0, 1] wherever it has been; or a function
+        `loss(h, obs, action)`; or values from which the weights can be told (see `tr.LossValues`).
         """
         self._learn("finish", loss, self._whole("finish"))
 
@@ -130,7 +130,7 @@ class Agent(Playing):
     def _learn(self, what: str, loss: Any, last: Played | None) -> None:
         batch = [*self._batch, last] if last is not None else self._batch
         player, merged = self._ready(), self._merged
-        weights, residual = self._read_loss(f"{what}: loss", loss)
+        weights, residual = self._read_loss(f"{what}: loss", loss, batch)
         places: list[list[int]] = []  # of what the forks saw
         if merged is not None:
             self._check_room(what, merged)
@@ -148,10 +148,15 @@ class Agent(Playing):
         self._batch, self._merged = [], None
         self.current = None if last is not None else self.current
 
-    def _read_loss(self, name: str, loss: Any) -> tuple[Floats, float]:
+    def _read_loss(self, name: str, loss: Any, batch: list[Played]) -> tuple[Floats, float]:
         """The weights [H, d], and the share of the losses that they leave over."""
         if not isinstance(loss, LossValues):
-            return self._losses.read(name, loss)
+            weights, residual = self._losses.read(name, loss)
+            if not callable(loss):
+                merged = [] if self._merged is None else [self._merged.states]
+                seen = [*(played.blocks for played in batch), *merged]
+                check_range(name, weights, seen, np.dtype(self.options["dtype"]))
+            return weights, residual
         return self._losses.read_values(name, loss, lambda obs: reading.read_features(self.features, obs, self.sizes))
 
     def _book(self, batch: list[Played]) -> None:

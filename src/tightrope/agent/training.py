@@ -224,7 +224,6 @@ class _bar:  # noqa: N801 (used as a function)
     def show(self, done: int, reward: float, status: Any) -> None:
         if self.progress is None:
             return
-        text = (
-            f"violation {float(np.max(status.violation)) / done:.3f} an episode, dual {float(np.max(status.dual)):.3g}"
-        )
+        violation, dual = float(np.max(status.violation)) / done, float(np.max(status.dual))
+        text = f"reward {reward:.4g}, violation {violation:.3f} an episode, dual {dual:.3g}"
         self.progress.update(self.task, completed=done, description=text)
