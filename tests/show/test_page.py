@@ -138,6 +138,21 @@ def test_the_spec_of_the_page_makes_the_same_run_again(one, tmp_path):
     assert again.curves.equals(kept.curves)
 
 
+@pytest.mark.parametrize(
+    "learner",
+    [f'name = "{name}"\npreset = "{preset}"' for name in tr.learners.names() for preset in tr.learners.presets(name)]
+    + ['name = "dope"\npreset = "theory"\ndelta = 0.3', 'name = "ghosh2022"\nxi = 3', "tighten = 0\nalpha = 1"],
+)
+def test_the_spec_of_the_page_asks_for_the_very_same_run(tmp_path, learner):
+    path, again = tmp_path / "spec.toml", tmp_path / "again.toml"
+    tables = '[problem]\nname = "streaming"\n[losses]\nkind = "switching"\n[learner]\n'
+    path.write_text(f"episodes = 3\nseeds = [5]\n{tables}{learner}\n")
+    assert _run(["run", str(path), "--out", str(tmp_path / "runs"), "-q"]) == 0
+    (kept,) = read_folder(tmp_path / "runs").kept
+    again.write_text(spec_text(kept))
+    assert read_spec(again).key(5) == read_spec(path).key(5) == kept.key
+
+
 def test_the_spec_of_the_page_has_the_seed_of_the_losses_where_it_is_not_the_run_s(one):
     (kept,) = read_folder(one).kept
 
