@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -155,7 +156,7 @@ def test_numbers_of_episodes_within_a_decade_do_not_write_over_each_other():
     figure.canvas.draw()
     assert [text.get_text() for text in axes.get_xticklabels()] == ["1,100", "3,000", "9,000"]
     boxes = [text.get_window_extent() for text in axes.get_xticklabels()]
-    assert all(left.x1 < right.x0 for left, right in zip(boxes, boxes[1:]))
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
     assert not any(text.get_text() for text in axes.get_xticklabels(minor=True))
 
 
@@ -236,6 +237,10 @@ def test_settings_that_a_preset_makes_from_the_number_of_episodes_split_no_serie
         (["rates"], "a slope over the number of episodes needs runs of at least two lengths"),
         (["policy", "--run", "zzz"], "--run: 'zzz': no such run"),
         (["forest", "--against", "zzz"], "--against: no runs called 'zzz'"),
+        (["curves", "--run", "zz"], "--run: not an option of 'curves'; expected with decomposition or"),
+        (["forest", "--run", "run-0"], "--run: not an option of 'forest'"),
+        (["duals", "--against", "pdpo"], "--against: not an option of 'duals'; expected with forest alone"),
+        (["policy", "--interval", "bootstrap"], "--interval: not an option of 'policy'; expected with curves or duals"),
         (["curves", "--interval", "u"], "--interval: unknown 'u'"),
     ],
 )
