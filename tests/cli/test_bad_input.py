@@ -247,10 +247,10 @@ TOGETHER = {
     ),
     "compare --suite papr --episodes 0": ["--episodes: 0", "--suite: unknown 'papr'"],
     "compare --learners , --problem streamin": ["--learners: none given", "problem: unknown 'streamin'"],
-    "rates --problem streamin --points 1 --seeds 0 --episodes 9..2 --set alpha=1 --set learner.eta=x --preset no": (
-        "--points: 1|--seeds: 0|--episodes: '9..2'|--set: 'alpha=1'|--set: 'learner.eta=x'"
-        "|rates: problem.name: unknown|rates: learner.preset: unknown"
-    ).split("|"),
+    "rates --problem streamin --points 1 --seeds 0 --episodes 9..2 --set alpha=1 --set learner.eta=x --preset no": [
+        *("--points: 1", "--seeds: 0", "--episodes: '9..2'", "--set: 'alpha=1'", "--set: 'learner.eta=x'"),
+        *("rates: problem.name: unknown", "rates: learner.preset: unknown"),
+    ],
     "ablate rate --episodes 0 --seeds 0 --workers 0": (
         ["PART: unknown 'rate'; did you mean 'rates'?", "--seeds: 0", "--workers: 0", "--episodes: 0"]
     ),
