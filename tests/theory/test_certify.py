@@ -311,6 +311,11 @@ def test_runs_without_a_trace_or_of_another_learner_are_refused(runs):
         certify(run)
 
 
+def test_what_is_no_run_is_refused():
+    with pytest.raises(tr.InputError, match="certify: None, wanted a Run"):
+        certify(None)  # pyright: ignore[reportArgumentType]
+
+
 def test_arrays_that_do_not_fit_are_named_all_at_once(runs):
     run = runs.copy("streaming")
     run.trace.costs = run.trace.costs[:-1]
