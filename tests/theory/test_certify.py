@@ -207,6 +207,16 @@ def test_a_transition_that_cannot_happen_is_found(runs):
     assert "record: what happened can happen" in failing(run)
 
 
+def test_places_are_told_with_episodes_and_steps_from_1_as_in_the_paper(runs):
+    run = runs.copy("job-scheduling")
+    run.trace.policies[0, 0, 3, 0] += 1e-3
+    run.trace.policies[0, 0, 3, 1] -= 1e-3
+    assert certify(run).row("record: policies").where == "episode 1, step 1, state 3, action 0"
+    run = runs.copy("streaming")
+    run.trace.dual[-1] += 1.0
+    assert certify(run).row("record: dual").where == f"after episode {len(run.trace.states):,}, constraint 0"
+
+
 def test_a_value_and_an_epoch_that_were_moved_are_found(runs):
     run = runs.copy("streaming")
     run.trace.values[321, 1] += 1e-6
