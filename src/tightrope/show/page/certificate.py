@@ -85,7 +85,7 @@ def _table(rows: Sequence[Mapping[str, Any]], name: str) -> str:
     body = "".join(_row(row) for row in rows)
     return (
         f'<div class="wide" role="region" tabindex="0" aria-label="{name}"><table>'
-        f"<caption>{name}, each at its worst place</caption>"
+        f"<caption><span>{name}, each at its worst place</span></caption>"
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
