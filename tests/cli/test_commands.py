@@ -186,12 +186,6 @@ def _beside() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(Path(tr.__file__).parents[1])}
 
 
-def test_no_word_of_the_help_is_lost(tightrope):
-    sentence = "in the ranges of [tune], and say what they are worth on runs that the search never saw."
-    for command in ([], ["tune"]):
-        assert sentence in " ".join(tightrope(*command, "--help").out.replace("│", " ").split())
-
-
 def test_a_reader_that_goes_away_causes_no_traceback():
     with _start("problems") as process:
         assert process.stdout is not None

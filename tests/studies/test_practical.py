@@ -52,6 +52,32 @@ def test_a_slope_is_that_of_the_sum_of_positive_parts_above_the_floor():
     assert said["regret_largest"] == pytest.approx(0.1 / 100_000**0.5)
 
 
+@pytest.mark.parametrize("name", list(VARIANTS))
+def test_every_variant_can_be_played(name):
+    [found] = outcomes(TRAINING[3:4], VARIANTS[name], (50,), ("alternating",), lambda K: (0,))
+    assert np.isfinite([*found.regret, *found.violation]).all()
+
+
+def test_a_capped_dual_stays_under_twice_the_largest_multiplier():
+    cmdp, K = TRAINING[0].make(), 3_000
+    assert cmdp.loss_profiles is not None
+    multiplier = max(tr.oracle.best_policy(cmdp, profile).multipliers.max() for profile in cmdp.loss_profiles)
+    losses = make_losses("alternating", cmdp, K, 0)
+    capped, free = (
+        tr.simulate(cmdp, losses, VARIANTS[name](cmdp, K), K).dual.max()
+        for name in ("dual capped at twice the multiplier", "the preset")
+    )
+    assert capped <= 2 * multiplier + 1e-12 < free
+
+
+def test_a_single_run_that_loses_is_seen_beside_the_mean():
+    task, K = TRAINING[1:2], (300,)
+    [both] = outcomes(task, VARIANTS["the preset"], K, ("alternating",), lambda K: (0, 1))
+    alone = [next(outcomes(task, VARIANTS["the preset"], K, ("alternating",), lambda K, s=s: (s,))) for s in (0, 1)]
+    assert both.worst[0] == max(x.regret[0] for x in alone) > both.regret[0]
+    assert summary([both])["regret_worst_run"] == both.worst[0]
+
+
 def test_the_preset_beats_its_variants_without_a_piece():
     task, K = TRAINING[:1], (10_000,)
     share = {
@@ -81,6 +107,12 @@ def test_the_command_judges_and_keeps_what_it_found(tmp_path, capsys, monkeypatc
     assert "median slope" in said and "wanted at most 0.3" in said
     kept = json.loads((tmp_path / "training.json").read_text())
     assert len(kept["the preset"]["rows"]) == 2 * len(LOSSES)
+    assert _run([*words, "--suite", "training", "--problem", "streaming"]) == 0
+    part = json.loads((tmp_path / "training-streaming.json").read_text())
+    assert [row["task"] for row in part["the preset"]["rows"]] == [str(TRAINING[1])] * len(LOSSES)
+    assert "largest regret of one run" in capsys.readouterr().out
+    assert _run([*words, "--suite", "training", "--problem", "streamin"]) == 2
+    assert "did you mean 'streaming'" in capsys.readouterr().err
     assert _run(["study", "practical", "--suite", "confirmed", "--seeds", "0", "--variants"]) == 2
     assert "did you mean 'confirming'" in capsys.readouterr().err
     assert _run(["study", "practical", "--variants"]) == 2

@@ -133,6 +133,7 @@ def study_practical(
     suite: Annotated[
         str, typer.Option(help="training, for trying settings out, or confirming, to judge them.")
     ] = "confirming",
+    problem: Annotated[str | None, typer.Option(help="Only the suite's tasks of this problem.")] = None,
     variants: Annotated[
         bool, typer.Option("--variants", help="Every variant of the preset, training suite only.")
     ] = False,
@@ -148,7 +149,7 @@ def study_practical(
     """The practical preset on a suite of problems and losses: slopes over K, regret and violation, beside their targets."""
     from tightrope.cli.study_practical import show_practical
 
-    show_practical(suite, variants, list(episodes or []), seeds, out, quiet)
+    show_practical(suite, problem, variants, list(episodes or []), seeds, out, quiet)
 
 
 ProblemName = Annotated[str, typer.Option(help="A ready problem.")]

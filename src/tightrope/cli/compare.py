@@ -73,13 +73,16 @@ def _not_none(names: Sequence[str]) -> None:
 
 
 def table(cell: Cell, rows: Sequence[Row]) -> Table:
-    """Per episode; below, the paired difference to the first learner with its 95% interval."""
+    """Per episode; below, the paired difference to the first learner with its 95% interval.
+
+    Regret and violation grow like K to these powers over the last decade of episodes, "not" where they are not positive.
+    """
     made = Table(title=cell.title, title_justify="left", box=None, pad_edge=False, collapse_padding=True)
     made.header_style = "bold"
     made.add_column("learner", no_wrap=True)
     for measure in MEASURES:
         made.add_column(f"{measure}\n[dim]less {rows[0].learner}'s[/dim]", justify="right", no_wrap=True)
-    made.add_column("growth\n[dim]claimed[/dim]", justify="right", no_wrap=True)
+    made.add_column("grow as K^\n[dim]claimed[/dim]", justify="right", no_wrap=True)
     made.add_column("seconds", justify="right", no_wrap=True)
     for row in rows:
         shown = [row.learner + ("\n[dim]knows: oracle[/dim]" if row.knowledge == "oracle" else "")]
@@ -87,8 +90,8 @@ def table(cell: Cell, rows: Sequence[Row]) -> Table:
             band = f" ± {row.half[measure]:.3f}" if len(cell.seeds) > 1 else ""
             apart = "" if row is rows[0] else f"\n[dim]{row.difference[measure]:+.3f}{band}[/dim]"
             shown.append(f"{row.mean[measure]:.3f}{apart}")
-        grows = "not" if row.growth is None else f"K^{row.growth:.2f}"
-        shown.append(grows + ("" if row.claim is None else f"\n[dim]K^{row.claim:g}[/dim]"))
+        grows = ", ".join("not" if x is None else f"{x:.2f}" for x in (row.growth, row.violation_growth))
+        shown.append(grows + ("" if row.claim is None else f"\n[dim]{row.claim:g}[/dim]"))
         made.add_row(*shown, f"{row.seconds:.2f}")
     return made
 
@@ -96,12 +99,15 @@ def table(cell: Cell, rows: Sequence[Row]) -> Table:
 def products(
     store: Store, told: Sequence[tuple[Cell, list[Row]]], runs: dict[str, Run], results: Results
 ) -> list[Path]:
-    """Figure, table and data beside the runs."""
-    from tightrope.show.comparison import comparison as draw
+    """Figures and data beside the runs."""
+    from tightrope.show.comparison import figures
     from tightrope.show.style import rendered
 
-    figure = draw([cell for cell, _ in told], runs)
-    paths = [store.write(f"figure-compare.{kind}", rendered(figure, kind)) for kind in ("png", "pdf")]
+    paths = [
+        store.write(f"{name}.{kind}", rendered(figure, kind))
+        for name, figure in figures(told, runs).items()
+        for kind in ("png", "pdf")
+    ]
     data = [_data(cell, rows) for cell, rows in told]
     content = json.dumps({"seconds": results.seconds, "cells": data}, indent=2) + "\n"
     return [*paths, store.write("summary-compare.json", content.encode())]

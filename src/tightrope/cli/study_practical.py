@@ -22,14 +22,23 @@ from tightrope.studies.practical import (
     summary,
     write,
 )
-from tightrope.studies.suites import EPISODES, SUITES
+from tightrope.studies.suites import EPISODES, SUITES, Task
 
 
 def show_practical(
-    suite: str, variants: bool, episodes: list[int], seeds: int | None, out: Path | None, quiet: bool
+    suite: str,
+    problem: str | None,
+    variants: bool,
+    episodes: list[int],
+    seeds: int | None,
+    out: Path | None,
+    quiet: bool,
 ) -> None:
-    """Run the suite, print a row for each task, then the summary beside its targets."""
+    """Run the suite, or its tasks of one problem, print a row for each task, then the summary beside its targets."""
     wrong = [] if suite in SUITES else [f"--suite: unknown {suite!r}; {suggest(suite, SUITES)}"]
+    known = sorted({task.name for task in SUITES.get(suite, ())})
+    if problem is not None and known and problem not in known:
+        wrong.append(f"--problem: {problem!r} is not in this suite; {suggest(problem, known)}")
     wrong += [f"--episodes: {text}" for K in episodes if (text := whole_wrong(K, 1))]
     if seeds is not None and (text := whole_wrong(seeds, 1)):
         wrong.append(f"--seeds: {text}")
@@ -37,21 +46,23 @@ def show_practical(
         wrong.append("--variants: they are for the training suite; nothing is chosen by the confirming one")
     if wrong:
         raise InputError(wrong)
-    path = (Path("results") / "practical" if out is None else out) / f"{suite}.json"
+    tasks = [task for task in SUITES[suite] if problem in (None, task.name)]
+    part = suite if problem is None else f"{suite}-{problem}"
+    path = (Path("results") / "practical" if out is None else out) / f"{part}.json"
     console = Console(highlight=False)
     for name in VARIANTS if variants else list(VARIANTS)[:1]:
-        found = _run(console, name, suite, tuple(sorted(set(episodes))) or EPISODES, seeds, quiet or variants)
+        found = _run(console, name, tasks, tuple(sorted(set(episodes))) or EPISODES, seeds, quiet or variants)
         write(path, name, found)
         _tell(console, name, found)
     console.print(str(path))
 
 
 def _run(
-    console: Console, name: str, suite: str, episodes: Sequence[int], seeds: int | None, quiet: bool
+    console: Console, name: str, tasks: Sequence[Task], episodes: Sequence[int], seeds: int | None, quiet: bool
 ) -> list[Outcome]:
     found = []
     of_each = seeds_of if seeds is None else lambda K: range(seeds)
-    for outcome in outcomes(SUITES[suite], VARIANTS[name], episodes, seeds=of_each):
+    for outcome in outcomes(tasks, VARIANTS[name], episodes, seeds=of_each):
         found.append(outcome)
         if not quiet:
             shares = "  ".join(f"{100 * r:6.2f} {100 * v:5.2f}" for r, v in zip(outcome.regret, outcome.violation))
@@ -75,6 +86,9 @@ def _tell(console: Console, name: str, found: list[Outcome]) -> None:
         if value is not None:
             verdict = "met" if value <= target else "NOT met"
             console.print(f"  {word:34} {value:9.5f}, wanted at most {target:g}: {verdict}")
+    if said["regret_worst_run"] is not None:
+        told = f"largest regret of one run, K = {said['shares_at']:,}"
+        console.print(f"  {told:34} {said['regret_worst_run']:9.5f}")
     if said["slopes_above_target"]:
         console.print(f"  {said['slopes_above_target']} of {said['rows']} slopes are above {SLOPE:g}")
     if said["nothing_to_measure"]:

@@ -54,6 +54,9 @@ class Row:
     half: dict[str, float]
     seconds: float  # of learning, a run
     growth: float | None  # the log-log slope of the mean regret over the last decade; None where it is not positive
+    violation_growth: (
+        float | None
+    )  # the same of the violation; of several constraints the one that is worst at each episode
     claim: float | None  # the rate that the learner's paper claims for its losses
 
 
@@ -164,6 +167,7 @@ def rows(cell: Cell, runs: dict[str, Run]) -> Iterator[Row]:
             half={measure: float(b.half[0]) for measure, b in apart.items()},
             seconds=float(np.mean([run.seconds["learning"] for run in found])),
             growth=slope(found[0].episodes, np.mean([run.regret for run in found], axis=0)),
+            violation_growth=slope(found[0].episodes, np.mean([run.violation.max(axis=1) for run in found], axis=0)),
             claim=learners.class_of(about["name"]).declared_rate,
         )
 

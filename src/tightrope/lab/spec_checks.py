@@ -28,6 +28,9 @@ from tightrope.text_in import read_text
 
 CHECKED = 10_000_000  # episodes of losses made only to see whether they can be
 STAND_IN = "streaming"  # losses and learner are judged with this problem where the spec's own cannot be made
+PRICES = "prices"  # the kind of losses that comes from a file
+READING = ("file", "time", "price", "zone")  # how its file is read; the others say what losses become of it
+PRICE_FIELDS = (*READING, "start", "scale", "action")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +44,12 @@ class Spec:
     losses_kind: str
     losses_parameters: dict[str, Any]
     point: Mapping[str, Any] = field(default_factory=dict)  # the values of a sweep that this setting has
+    prices: losses.Prices | None = None  # what the file of losses of kind "prices" holds
 
     def losses(self, seed: int) -> losses.Losses:
         """The losses of the run with this seed."""
+        if self.prices is not None:
+            return _of_prices(self.prices, self.cmdp, self.document.episodes, self.losses_parameters)
         given = {"seed": seed} | self.losses_parameters
         return losses.make(self.losses_kind, self.cmdp, self.document.episodes, **given)
 
@@ -53,7 +59,7 @@ class Spec:
         A setting left out and the same setting spelt out as it is by default are one run.
         """
         document = self.document
-        own = losses.parameters(self.losses_kind)
+        own = losses.parameters(self.losses_kind) if self.prices is None else {}
         determines = {
             "tightrope": __version__,
             "problem": self.cmdp.digest,
@@ -64,6 +70,8 @@ class Spec:
             "trace": document.trace,
             "seed": seed,
         }
+        if self.prices is not None:  # what the file says counts, not what it is called
+            determines["prices"] = self.prices.digest
         return hashlib.sha256(json.dumps(determines, sort_keys=True, default=plain).encode()).hexdigest()[:16]
 
 
@@ -132,16 +140,17 @@ class Judge:
     def setting(self, raw: dict[str, Any], mistakes: Collects, point: Mapping[str, Any] | None = None) -> Spec | None:
         """What the tables ask for, sweeps apart; None where they do not hold together, which `mistakes` are told."""
         document = read_document(raw, mistakes)
-        cmdp, kind, parameters = None, "", {}
+        cmdp, kind, parameters, prices = None, "", {}, None
         if isinstance(raw.get("problem"), dict):
             cmdp = self._once(mistakes, _problem, document.problem, self.folder)
         about = "" if cmdp is None else cmdp.digest
         if isinstance(raw.get("losses"), dict):
-            kind, parameters = self._once(mistakes, _losses, document.losses, cmdp, document.episodes, about=about)
+            given = (document.losses, cmdp, document.episodes, self.folder)
+            kind, parameters, prices = self._once(mistakes, _losses, *given, about=about)
         learner = self._once(mistakes, _learner, document.learner, cmdp, document.episodes, about=about)
         if cmdp is None or learner is None:
             return None
-        return Spec(self.name, document, cmdp, learner, kind, parameters, dict(point or {}))
+        return Spec(self.name, document, cmdp, learner, kind, parameters, dict(point or {}), prices)
 
     def _once(self, mistakes: Collects, make: Callable[..., Any], table: Any, *more: Any, about: str = "") -> Any:
         """The same table, problem and episodes make the same thing, and the same mistakes."""
@@ -194,19 +203,46 @@ def _problem_by_name(table: dict[str, Any], mistakes: Collects) -> LinearCMDP | 
 
 
 def _losses(
-    given: dict[str, Any], cmdp: LinearCMDP | None, episodes: int, mistakes: Collects
-) -> tuple[str, dict[str, Any]]:
+    given: dict[str, Any], cmdp: LinearCMDP | None, episodes: int, folder: Path, mistakes: Collects
+) -> tuple[str, dict[str, Any], losses.Prices | None]:
     table = dict(given)
     kind = table.pop("kind", None)
-    if not _known("losses", "kind", kind, losses.names(), mistakes):
-        return "", {}
+    if not _known("losses", "kind", kind, [*losses.names(), PRICES], mistakes):
+        return "", {}, None
+    if kind == PRICES:
+        return kind, table, _price_list(table, cmdp, episodes, folder, mistakes)
     known = [*losses.parameters(kind), "seed"]
     rest = _only_known("losses", table, known, f"losses {kind!r}", mistakes)
     if cmdp is None and whole_wrong(rest.get("profile"), 0) is None:
         del rest["profile"]  # how many profiles there are, the problem would say
     with _telling(mistakes, ("losses",), known):
         losses.make(kind, cmdp or problems.make(STAND_IN), min(episodes, CHECKED), **rest)
-    return kind, table
+    return kind, table, None
+
+
+def _price_list(
+    table: dict[str, Any], cmdp: LinearCMDP | None, episodes: int, folder: Path, mistakes: Collects
+) -> losses.Prices | None:
+    """The file of losses of kind "prices", read, once the losses could be made of it; looked for from `folder`."""
+    table = _only_known("losses", table, PRICE_FIELDS, f"losses {PRICES!r}", mistakes)
+    wrong = [key for key in READING if key in table and not isinstance(table[key], str)]
+    for key in wrong:
+        mistakes.add(("losses", key), f"{shown(table[key])}; expected text")
+    if "file" not in table:
+        mistakes.add(("losses", "file"), "missing; expected the path of a CSV file with hourly prices")
+    if wrong or "file" not in table:
+        return None
+    with _telling(mistakes, ("losses", "file"), PRICE_FIELDS):
+        read = losses.read_prices(folder / table["file"], *(table.get(key) for key in READING[1:]))
+        if cmdp is not None:
+            _of_prices(read, cmdp, episodes, table)
+        return read
+    return None
+
+
+def _of_prices(read: losses.Prices, cmdp: LinearCMDP, episodes: int, table: Mapping[str, Any]) -> losses.PriceLosses:
+    """One night of the file an episode."""
+    return losses.prices(read, cmdp, episodes=episodes, **{k: v for k, v in table.items() if k not in READING})
 
 
 def _learner(given: dict[str, Any], cmdp: LinearCMDP | None, episodes: int, mistakes: Collects) -> Learner | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tightrope import learners, losses, problems
+from tightrope.lab.spec_checks import PRICES, READING
 from tightrope.lab.spec_format import LARGEST, MOST_SEEDS
 
 _SEED = {"type": "integer", "minimum": 0, "maximum": LARGEST}
@@ -83,7 +84,18 @@ def _losses() -> dict[str, Any]:
     kinds = {
         kind: {k: _like(v) for k, v in losses.parameters(kind).items()} | {"seed": _SEED} for kind in losses.names()
     }
-    return _one_of("kind", kinds)
+    return _one_of("kind", kinds, [_prices()])
+
+
+def _prices() -> dict[str, Any]:
+    """Losses from a file of hourly prices."""
+    fields = {key: {"type": "string"} for key in READING} | {
+        "kind": {"const": PRICES},
+        "start": {"type": "integer", "minimum": 0, "maximum": 23},
+        "scale": {"oneOf": [{"enum": ["median", "quantile", "whole"]}, {"type": "number", "exclusiveMinimum": 0}]},
+        "action": {"type": "integer", "minimum": 0},
+    }
+    return {"properties": fields, "required": ["kind", "file"], "additionalProperties": False}
 
 
 def _learner() -> dict[str, Any]:
@@ -158,6 +170,7 @@ budget = 7.0
 [losses]
 kind = "alternating"       # {losses}
 # seed = 0                 # of the losses' own randomness; by default the seed of the run
+# file = "prices.csv"      # with kind "prices": one night of hourly prices an episode; looked for beside this file
 
 [learner]
 name = "pdpo"              # {learners}
@@ -192,7 +205,7 @@ def template() -> str:
     """A spec that runs as it stands, and says in comments what else can be said."""
     return TEMPLATE.format(
         problems=", ".join(problems.names()),
-        losses=", ".join(losses.names()),
+        losses=", ".join([*losses.names(), PRICES]),
         learners=", ".join(learners.names()),
         presets=", ".join(learners.presets("pdpo")),
     )

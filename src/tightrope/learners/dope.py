@@ -4,17 +4,20 @@ Paper: "DOPE: Doubly Optimistic and Pessimistic Exploration for Safe Reinforceme
 recalled; check before citing.
 
     symbol                    setting       symbol                        setting
-    delta                     delta         3H/(C - C_b), the optimism    optimism (None: from the oracle's safe policy)
-    beta, the radii           width scales  H, the pessimism              pessimism (None: H)
+    delta                     delta         3H/(C - C_b), the optimism    optimism
+    beta, the radii           width scales  H, the pessimism              pessimism
 
 Before every episode, an extended linear programme over z(h, s, a, s'): least `(f - optimism * beta_bar) . z` where the kernel
-`z / sum z` lies within beta of the empirical one and `(g + pessimism * beta_bar) . z <= b`; beta by empirical Bernstein bounds,
-beta_bar its sum over next states. The safe policy plays where the programme has no solution.
+`z / sum z` lies within beta of the empirical one and `(g_bar + pessimism * beta_bar) . z <= b`; beta by empirical Bernstein
+bounds, beta_bar its sum over next states, g_bar the upper end of the costs' own bounds: the mean plus
+`width sqrt(log / 2n)`, never above 1, and 1 for a pair never tried. The safe policy plays where the programme has no solution.
 
-Guaranteed by the paper, with width 1: no violation in any episode, regret of order sqrt(K), for losses that do not change.
+Guaranteed by the paper, with its constants (preset `theory`): no violation in any episode, regret of order sqrt(K), for losses
+that do not change. Before that the safe policy plays for some `(H^2 / (C - C_b))^2` episodes.
 
 Departures: the loss of the last finished episode stands for the loss; which transitions are possible is read from the model
-(`knowledge="oracle"`); the preset `practical` has width 0.02. Every answer of the solver is certified by its own duals.
+(`knowledge="oracle"`). The preset `practical` has radii of a tenth, and optimism and pessimism 0.1 as in the public code of
+Kitamura et al. (2025), who compare with it; no proof covers these. Every answer of the solver is certified by its own duals.
 """
 
 from __future__ import annotations
@@ -55,21 +58,23 @@ class DOPE(NumberSettings):
     @classmethod
     def theory(cls, cmdp: LinearCMDP | Sizes, episodes: int, **given: Any) -> DOPE:
         """The constants as recalled."""
-        return cls._recalled(cmdp, episodes, 1.0, given)
+        room = cls._room(cmdp, episodes, given)
+        constants: dict[str, Any] = {"width": 1.0, "optimism": 3.0 * cmdp.horizon / room, "pessimism": cmdp.horizon}
+        return cls(**(constants | given))
 
     @classmethod
     def practical(cls, cmdp: LinearCMDP | Sizes, episodes: int, **given: Any) -> DOPE:
-        """The same with radii of a fiftieth: with those of the proof the safe policy plays for thousands of episodes."""
-        return cls._recalled(cmdp, episodes, 0.02, given)
+        """A tenth of everything: with the proof's constants the safe policy plays for thousands of episodes."""
+        cls._room(cmdp, episodes, given)
+        constants: dict[str, Any] = {"width": 0.1, "optimism": 0.1, "pessimism": 0.1}
+        return cls(**(constants | given))
 
     @classmethod
-    def _recalled(cls, cmdp: LinearCMDP | Sizes, episodes: int, width: float, given: dict[str, Any]) -> DOPE:
+    def _room(cls, cmdp: LinearCMDP | Sizes, episodes: int, given: dict[str, Any]) -> float:
+        """What the safe policy leaves of the budgets, where everything that was given can be."""
         whole("episodes", episodes, least=1)
         check_settings(cls, given)
-        safe = strictly_safe(cls.name, cmdp)
-        H = float(cmdp.horizon)
-        constants: dict[str, Any] = {"width": width, "optimism": 3.0 * H / safe.gamma, "pessimism": H}
-        return cls(**(constants | given))
+        return strictly_safe(cls.name, cmdp).gamma
 
     def start(self, cmdp: LinearCMDP, episodes: int) -> DOPEPlayer:
         need_table(self.name, cmdp)
@@ -112,11 +117,10 @@ class DOPEPlayer:
         from tightrope.oracle.highs import minimise
 
         table, beta = self.table, self.radii()
-        # A pair's own uncertainty, of its costs too: no less than that of a mean of so many observations.
-        unsure = np.maximum(np.bincount(table.of_pair, weights=beta), self._cost_radii())
-        unsure = np.where(table.visits > 0, unsure, np.maximum(unsure, 1.0))[table.of_pair]
-        goal = table.on_triples(self.losses) - self.settings.optimism * unsure
-        dear = table.costs()[:, table.of_pair] + self.settings.pessimism * unsure
+        unsure = np.bincount(table.of_pair, weights=beta)  # [P], beta_bar
+        promising = np.where(table.visits > 0, unsure, np.maximum(unsure, 1.0))
+        goal = table.on_triples(self.losses) - self.settings.optimism * promising[table.of_pair]
+        dear = (self._highest_costs() + self.settings.pessimism * unsure)[:, table.of_pair]
         matrix, lower, upper = self._rows(beta, dear)
         n = len(goal)
         found = minimise(goal, sp.csc_array(matrix), lower, upper, np.zeros(n), np.full(n, np.inf))
@@ -125,10 +129,11 @@ class DOPEPlayer:
         self.certify(found.x, found.row_duals, goal, matrix, lower, upper)
         return found.x
 
-    def _cost_radii(self) -> Floats:
-        """[P], of the mean cost where it is unsure."""
-        visits = np.maximum(self.table.visits, 1.0)
-        return self.settings.width * np.sqrt(self.log / (2.0 * visits)) / self.cmdp.horizon
+    def _highest_costs(self) -> Floats:
+        """[m, P], the upper ends of the costs' bounds."""
+        visits = self.table.visits
+        radii = self.settings.width * np.sqrt(self.log / (2.0 * np.maximum(visits, 1.0)))
+        return np.where(visits > 0, np.minimum(self.table.costs() + radii, 1.0), 1.0)
 
     def _rows(self, beta: Floats, dear: Floats) -> tuple[sp.csr_array, Floats, Floats]:
         """Flow, kernel within its radii, costs within the budgets: matrix and bounds."""

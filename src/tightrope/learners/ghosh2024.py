@@ -6,6 +6,10 @@ utilities are optimistic, there is no entropy in the value and no value of bonus
 estimated to keep the limit it plays all the same.
 
 Guaranteed by the paper: regret and hard violation of order sqrt(K), for losses that do not change.
+
+Departures: those of `opse`, and its preset `practical`, in which kappa and rho are scaled; without that regret is linear.
+There the bonus on rewards has width 2: nothing else makes it explore, and with 1 it was caught on `streaming` by an unlucky
+first impression for 20,000 episodes, with two seeds of ten.
 """
 
 from __future__ import annotations
@@ -22,3 +26,4 @@ class Ghosh2024(Composite):
 
     name: ClassVar[str] = "ghosh2024"
     pessimistic: ClassVar[bool] = False
+    exploring: ClassVar[float] = 2.0

@@ -7,20 +7,28 @@ read from the text of its public code.
     kappa            kappa, weight of the entropy     C_r       width_reward
     C_lambda = 300   most_lambda                      C_u       width_utility
     20 bisections    rounds                           C_d, B_d  width_bonus, reward_of_bonus
+    rho              rho, of the ridge regression
 
 Before every episode: ridge estimates of kernel and utility `u = 1 - g`; for a multiplier lambda, backwards, the policy
 `softmax((Q_r + Q_d + lambda Q_u) / kappa)` of optimistic rewards, the value of bonuses, and pessimistic utilities; the smallest
 lambda whose pessimistic utility keeps the limit `H - b`, by bisection; the known safe policy where even the largest does not.
 
 Guaranteed by the paper, with its constants: hard violation 0 in every episode and, for losses that do not change,
-regret of order sqrt(K).
+regret of order sqrt(K), after order d^3 H^4 / xi^2 episodes of the safe policy, xi being the room that it leaves.
 
 Departures: costs are estimated too, and one pessimistic bonus covers both estimates; entropy is `-kappa sum pi log pi`; the
-loss of the last finished episode serves as the reward; the widths are settings of ours (the constants of the proof exceed H).
+loss of the last finished episode serves as the reward; the widths are 1 (the constants of the proof exceed H).
+
+The preset `practical` differs from the public code (kappa = 0.1, rho = 1, the defaults of the class) in two settings, without
+which regret is linear. kappa = min(0.1, 1/sqrt(K)), the order that the proof asks for: a fixed kappa costs up to
+`kappa H log A` every episode. rho = 1/H^2: what was never tried has bonus H, as much as an episode can bring, which the proof
+has from widths of order dH. With rho = 1 it has bonus 1 on an estimate of 0, and what earns more than 1 in the rest of an
+episode is never left for it.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -31,6 +39,7 @@ from tightrope.learners.knowledge import strictly_safe
 from tightrope.learners.protocol import Episode, Sizes
 from tightrope.learners.ridge import Ridge
 from tightrope.learners.shared import NumberSettings, check_settings
+from tightrope.numbers_in import whole
 from tightrope.problems.cmdp import LinearCMDP
 from tightrope.problems.tables import Floats
 
@@ -44,17 +53,23 @@ class Composite(NumberSettings):
     rounds: float = 20.0
     width_reward: float = 1.0
     width_utility: float = 1.0
+    rho: float = 1.0
 
     one_constraint: ClassVar[bool] = True
+    exploring: ClassVar[float] = 1.0  # `practical`'s width of the bonus on rewards
     pessimistic: ClassVar[bool]
     declared_rate: ClassVar[float] = 0.5  # of the regret, where losses do not change
 
     @classmethod
     def practical(cls, cmdp: LinearCMDP | Sizes, episodes: int, **given: Any) -> Any:
+        """kappa of order 1/sqrt(K), and a ridge so small that what was never tried looks as good as anything."""
+        K = whole("episodes", episodes, least=1)
         check_settings(cls, given)
         if cmdp.n_constraints > 1:
             raise InputError(f"learner {cls.name!r} has one constraint, this problem has {cmdp.n_constraints}")
-        return cls(**given)
+        scaled: dict[str, Any] = {"kappa": min(0.1, 1.0 / math.sqrt(K)), "rho": 1.0 / cmdp.horizon**2}
+        scaled["width_reward"] = cls.exploring
+        return cls(**(scaled | given))
 
     def widths(self) -> Floats:
         """[4], as `engine.composite.plan` takes them."""
@@ -81,7 +96,7 @@ class OPSE(Composite):
 
     @classmethod
     def practical(cls, cmdp: LinearCMDP | Sizes, episodes: int, **given: Any) -> OPSE:
-        """The strictly safe policy is the oracle's: the one that leaves the most room."""
+        """Scaled as in `Composite.practical`; the strictly safe policy is the oracle's: the one that leaves the most room."""
         strictly_safe(cls.name, cmdp)
         return super().practical(cmdp, episodes, **given)
 
@@ -114,11 +129,12 @@ class CompositePlayer:
 
     def __post_init__(self) -> None:
         cmdp = self.cmdp
-        self.estimates_of = Ridge(cmdp)
+        self.estimates_of = Ridge(cmdp, self.settings.rho)
         self.limit = cmdp.horizon - float(cmdp.budgets[0])
         self.safe = self.settings.safe_policy(cmdp)
         self.reward = np.zeros((cmdp.horizon, cmdp.n_states, cmdp.n_actions))
         self.policy_room = np.zeros_like(self.reward)
+        self.widths = self.settings.widths()
         self.v = np.zeros((2, 3, cmdp.n_states))
         self.start = cmdp.initial_distribution.copy()
         self.dual = np.zeros(1)
@@ -171,7 +187,7 @@ class CompositePlayer:
             known.utility.reshape(shape),
             float(multiplier),
             self.settings.kappa,
-            self.settings.widths(),
+            self.widths,
             int(self.settings.pessimistic),
             self.policy_room,
             self.v,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tightrope.learners.rules import Rules
 
 # The span of each kind of setting; a name that is not here is a number from 0 up.
-SPANS = {"theta": (0.0, 1.0)}
+SPANS = {"theta": (0.0, 1.0), "kappa": (1e-12,), "rho": (1e-12,)}  # by the last two one divides
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ the line of column names included.
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import math
 from dataclasses import dataclass
@@ -37,6 +38,12 @@ class Prices:
     price: Floats  # [n]
     local: list[datetime]  # [n] what clocks on the spot showed
     report: tuple[str, ...]  # what was filled in, left out or unusual, for people
+
+    @property
+    def digest(self) -> str:
+        """Of all that losses are made of: equal where the hours, their clocks and their prices are, whatever the file."""
+        clocks = " ".join(str(hour.replace(tzinfo=None)) for hour in self.local)
+        return hashlib.sha256(f"{self.first} {clocks} ".encode() + self.price.tobytes()).hexdigest()[:16]
 
 
 def read_prices(path: str | Path, time: str | None = None, price: str | None = None, zone: str | None = None) -> Prices:

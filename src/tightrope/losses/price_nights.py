@@ -18,7 +18,7 @@ import numpy as np
 from tightrope.errors import InputError
 from tightrope.losses.price_file import Prices, read_prices
 from tightrope.losses.profiles import Profiles
-from tightrope.numbers_in import real_wrong, whole
+from tightrope.numbers_in import real_wrong, whole, whole_wrong
 from tightrope.problems.cmdp import LinearCMDP
 from tightrope.problems.tables import AxisFeatures, Floats, frozen
 
@@ -111,6 +111,7 @@ def prices(
         "kind": "prices",
         "file": read.name,
         "start": int(start),
+        "action": int(action),
         "scale": scale,
         "nights": len(dear),
     }
@@ -122,7 +123,7 @@ def night_weights(cmdp: LinearCMDP, hourly: Floats, action: int = 1) -> Floats:
     table = cmdp.feature_table
     if not isinstance(table, AxisFeatures) or len(np.unique(table.index)) != table.index.size:
         raise InputError("cmdp: prices want one-hot features, one coordinate for each state and action")
-    if not 0 <= action < cmdp.n_actions:
+    if whole_wrong(action, 0) or action >= cmdp.n_actions:
         raise InputError(f"action: {action!r}, wanted one of the problem's actions 0..{cmdp.n_actions - 1}")
     weights = np.zeros((*hourly.shape, cmdp.dim))
     weights[:, :, table.index[:, action]] = hourly[:, :, None] / table.value[:, action]

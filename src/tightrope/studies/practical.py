@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tightrope.learners.pdpo import PDPO
+from tightrope.oracle.best import best_policy
 from tightrope.problems.cmdp import LinearCMDP
 from tightrope.simulation import simulate
 from tightrope.studies.suites import EPISODES, LOSSES, Task, make_losses
@@ -36,6 +37,7 @@ class Outcome:
     episodes: tuple[int, ...]
     regret: tuple[float, ...]
     violation: tuple[float, ...]
+    worst: tuple[float, ...] = ()  # the largest regret of a single run: means hide a run that never learns
 
     @property
     def shares(self) -> np.ndarray:
@@ -72,6 +74,13 @@ def _drift(preset: PDPO, horizon: int, episodes: int) -> float:
     return preset.eta * (4.0 * preset.alpha * horizon**3 + 4.0 * preset.theta * horizon**2)
 
 
+def _capped(cmdp: LinearCMDP, episodes: int) -> PDPO:
+    """The preset with a dual that stays below twice the largest multiplier the oracle finds for one of the profiles."""
+    assert cmdp.loss_profiles is not None
+    largest = max(float(best_policy(cmdp, profile).multipliers.max()) for profile in cmdp.loss_profiles)
+    return PDPO.practical(cmdp, episodes).replace(dual_cap=2.0 * largest)
+
+
 VARIANTS: dict[str, Settings] = {
     "the preset": practical,
     "restarts as in the paper": _with(restart="paper"),
@@ -90,6 +99,11 @@ VARIANTS: dict[str, Settings] = {
     "with a guard": _with(guard=1.0),
     "mixing 0.1": _with(theta=0.1),
     "mixing 0.01 every sqrt(K)": _with(theta=0.01, mixing_period=lambda p, H, K: math.ceil(math.sqrt(K))),
+    "mixing 1/sqrt(K) every sqrt(K)": _with(
+        theta=lambda p, H, K: K**-0.5, mixing_period=lambda p, H, K: math.ceil(math.sqrt(K))
+    ),
+    "bonus 0.2, nothing believed before 15 visits": _with(beta_b=0.2, beta_w=lambda p, H, K: 4.0 * math.log(K)),
+    "dual capped at twice the multiplier": _capped,
     "K not known (doubling)": lambda cmdp, episodes: PDPO.practical(cmdp, None),
 }
 
@@ -110,19 +124,19 @@ def outcomes(
     for task in tasks:
         cmdp = task.make()
         for kind in kinds:
-            found = np.array([_mean(cmdp, kind, settings, K, seeds(K)) for K in episodes])
-            regret, violation = (tuple(float(x) for x in part) for part in found.T)
-            yield Outcome(str(task), kind, tuple(int(K) for K in episodes), regret, violation)
+            found = np.array([_judge(cmdp, kind, settings, K, seeds(K)) for K in episodes])
+            regret, violation, worst = (tuple(float(x) for x in part) for part in found.T)
+            yield Outcome(str(task), kind, tuple(int(K) for K in episodes), regret, violation, worst)
 
 
-def _mean(cmdp: LinearCMDP, kind: str, settings: Settings, episodes: int, seeds: Sequence[int]) -> np.ndarray:
-    """Regret and violation an episode, as shares of H."""
+def _judge(cmdp: LinearCMDP, kind: str, settings: Settings, episodes: int, seeds: Sequence[int]) -> np.ndarray:
+    """Mean regret and violation an episode, and the largest regret of a run, as shares of H."""
     found = []
     for seed in seeds:
         losses = make_losses(kind, cmdp, episodes, seed)
         run = simulate(cmdp, losses, settings(cmdp, episodes), episodes, seed, record_every=episodes)
         found.append([run.regret[-1], run.violation[-1].max()])
-    return np.mean(found, axis=0) / (cmdp.horizon * episodes)
+    return np.array([*np.mean(found, axis=0), np.max(found, axis=0)[0]]) / (cmdp.horizon * episodes)
 
 
 def summary(found: Sequence[Outcome]) -> dict[str, Any]:
@@ -138,6 +152,7 @@ def summary(found: Sequence[Outcome]) -> dict[str, Any]:
         "shares_at": found[0].episodes[at[0]],
         "regret_largest": max(o.regret[i] for o, i in zip(found, at)),
         "violation_largest": max(o.violation[i] for o, i in zip(found, at)),
+        "regret_worst_run": max((o.worst[i] for o, i in zip(found, at) if o.worst), default=None),
         "share_mean": [float(x) for x in np.mean([o.shares for o in found], axis=0)],
         "violation_largest_of_each": [float(x) for x in np.max([o.violation for o in found], axis=0)],
         "regret_largest_of_each": [float(x) for x in np.max([o.regret for o in found], axis=0)],

@@ -6,11 +6,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tightrope.problems.tables import Floats
 from tightrope.show import style
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+def draw_intervals(axes: Axes, y: Floats, mean: Floats, low: Floats, high: Floats, size: float = 4.0) -> None:
+    """Means with their intervals, all [n], at the heights y; filled where the interval excludes no difference."""
+    axes.hlines(y, low, high, color=style.BLUE, linewidth=0.35 * size)
+    sure = (low > 0) | (high < 0)
+    axes.plot(mean[sure], y[sure], "o", color=style.BLUE, markersize=size)
+    axes.plot(mean[~sure], y[~sure], "o", color=style.BLUE, markerfacecolor="white", markersize=size)
+    axes.axvline(0.0, color=style.GREY, linewidth=0.7)
 
 
 @style.styled
@@ -28,11 +39,7 @@ def draw_forest(frame: pl.DataFrame, against: str, note: str = "") -> Figure:
         own = frame.filter(frame["measure"] == measure)
         y = np.array([rows.index(group) for group in own["group"]])
         mean, low, high = (own[name].to_numpy() for name in ("mean", "low", "high"))
-        axes.hlines(y, low, high, color=style.BLUE, linewidth=1.4)
-        sure = (low > 0) | (high < 0)  # the interval excludes no difference
-        axes.plot(mean[sure], y[sure], "o", color=style.BLUE, markersize=4)
-        axes.plot(mean[~sure], y[~sure], "o", color=style.BLUE, markerfacecolor="white", markersize=4)
-        axes.axvline(0.0, color=style.GREY, linewidth=0.7)
+        draw_intervals(axes, y, mean, low, high)
         axes.set_title(measure)
         axes.set_xlabel(f"difference to {against}")
         axes.xaxis.set_major_formatter(style.short_number)
