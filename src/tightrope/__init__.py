@@ -6,7 +6,6 @@ The public names are here; each loads its room when it is first used, so that im
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
 from tightrope._version import __version__
 from tightrope.after_import import after_import
@@ -26,7 +25,10 @@ _HOME = {
 }
 _ROOMS = ("features", "lab", "learners", "losses", "oracle", "problems", "theory")
 
+TYPE_CHECKING = False  # without `typing`, which would take half of the time that importing this takes
 if TYPE_CHECKING:
+    from typing import Any
+
     from tightrope import features, lab, learners, losses, oracle, problems, theory
     from tightrope.agent.agent import Agent
     from tightrope.agent.losses import LossValues

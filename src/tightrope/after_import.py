@@ -1,17 +1,20 @@
 """How does Gymnasium hear of the gallery when it is imported after us? By a finder that waits for it and then steps aside.
 
 Gymnasium's way is that importing a package registers its environments. Importing Gymnasium for everybody would cost more
-than all of `import tightrope`, so what is to be done then waits until somebody wants Gymnasium.
+than all of `import tightrope`, so what is to be done then waits until somebody wants Gymnasium. Nothing is imported here that
+Python has not loaded by itself: until the command line's `main` runs, nobody answers a Ctrl-C.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import sys
-from collections.abc import Callable, Sequence
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
-from types import ModuleType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from importlib.abc import Loader
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 
 def after_import(name: str, act: Callable[[], None]) -> None:
@@ -22,7 +25,7 @@ def after_import(name: str, act: Callable[[], None]) -> None:
         sys.meta_path.insert(0, _Waiting(name, act))
 
 
-class _Waiting(MetaPathFinder):
+class _Waiting:
     """Finds nothing itself; the module that it waits for gets a loader that acts when it has loaded."""
 
     def __init__(self, name: str, act: Callable[[], None]):
@@ -33,14 +36,16 @@ class _Waiting(MetaPathFinder):
     ) -> ModuleSpec | None:
         if fullname != self.name or self not in sys.meta_path:
             return None
+        import importlib.util
+
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(fullname)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Then(spec.loader, self.act)
+            spec.loader = _Then(spec.loader, self.act)  # pyright: ignore[reportAttributeAccessIssue]
         return spec
 
 
-class _Then(Loader):
+class _Then:
     """The loader of the module, and the act afterwards."""
 
     def __init__(self, loader: Loader, act: Callable[[], None]):

@@ -147,6 +147,11 @@ class Recorder:
         return (self.counts * np.einsum("lhd,hd->l", profiles, mu)).sum(axis=1)
 
 
+def every_by_default(episodes: int) -> int:
+    """Between two points of the curves where nobody says: some 1,000 of them."""
+    return -(-episodes // 1000)
+
+
 def recorded_episodes(episodes: int, record_every: int) -> Ints:
     """[R]: every n-th episode, counted from 1, and the last."""
     at = np.arange(record_every, episodes + 1, record_every)

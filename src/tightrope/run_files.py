@@ -190,7 +190,7 @@ def load_run(directory: Path) -> Run:
         arrays = dict(np.load(io.BytesIO(files[POLICIES])))
         trace = dict(np.load(io.BytesIO(files[TRACE]))) if TRACE in files else None
         spec = {key: value for key, value in about["spec"].items() if key != "problem"}
-        return Run(
+        run = Run(
             cmdp=cmdp,
             about=spec,
             seconds=host["seconds"],
@@ -206,10 +206,22 @@ def load_run(directory: Path) -> Run:
             trace=None if trace is None else Trace(**trace),
             **per_constraint,
         )
+        _check_final(directory, about["final"], final_numbers(run))
+        return run
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{directory}: not a run of this version ({type(error).__name__}: {error})") from None
+
+
+def _check_final(directory: Path, told: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+    """What a list of runs shows is where the curves end."""
+    wrong = [name for name in {**found, **told} if name not in told or name not in found or told[name] != found[name]]
+    if wrong:
+        name = wrong[0]
+        raise InputError(
+            f"{directory / MANIFEST}: final: {name} {told.get(name)}, but the curves end at {found.get(name)}"
+        )
 
 
 def _column(curves: Any, *names: str) -> np.ndarray:

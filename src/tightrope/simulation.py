@@ -30,7 +30,7 @@ from tightrope.oracle.feasibility import feasible_budgets
 from tightrope.problems.cmdp import LinearCMDP
 from tightrope.problems.reading import shown
 from tightrope.problems.tables import Floats
-from tightrope.recorder import Recorder
+from tightrope.recorder import Recorder, every_by_default
 from tightrope.run import Run, assemble, unit_widths
 
 PLAY_KEY = 1  # keeps the play's randomness apart from that of `losses.make` under the same seed
@@ -104,7 +104,8 @@ class Simulation:
         self.cmdp, self.losses, self.learner = cmdp, losses, learner
         self.episodes = whole("episodes", episodes, least=1)
         self.seed = whole("seed", seed, least=0)
-        every = -(-self.episodes // 1000) if record_every is None else whole("record_every", record_every, least=1)
+        unset = record_every is None
+        every = every_by_default(self.episodes) if unset else whole("record_every", record_every, least=1)
         self.evaluate, self.compare = bool(evaluate), bool(compare)
         self.profiles = _profiles(cmdp, losses, self.episodes)  # [L, H, d], None when an adversary sets the weights
         self.recorder = Recorder(cmdp, self.episodes, every, 0 if self.profiles is None else len(self.profiles), trace)

@@ -113,6 +113,62 @@ def test_bad_features_are_refused_and_change_nothing(agent, wide, block, said):
     assert picture(agent) == before
 
 
+def raising(*given: Any) -> Any:
+    """A function of a user that has a mistake in it."""
+    raise ZeroDivisionError("division by zero")
+
+
+def test_what_a_users_own_function_raises_goes_through_and_changes_nothing(agent, wide):
+    features = agent.features
+    agent.features = raising
+    before = picture(agent)
+    for call in (lambda: agent.observe(0.5, 9), lambda: agent.policy(1, 9), lambda: agent.explain(1, 9)):
+        with pytest.raises(ZeroDivisionError, match="by zero"):
+            call()
+        assert picture(agent) == before
+    agent.features = features
+    for s in range(4):
+        agent.act()
+        agent.observe(0.5, s)
+    before = picture(agent)
+    with pytest.raises(ZeroDivisionError):
+        agent.finish(raising)
+    agent.features = raising
+    with pytest.raises(ZeroDivisionError):
+        agent.finish(tr.LossValues([(0, 1, 1, 0.5)]))
+    assert picture(agent) == before
+    agent.features = features
+    agent.finish(np.zeros((4, 5)))
+    agent.features = raising
+    before = picture(agent)
+    with pytest.raises(ZeroDivisionError):
+        agent.begin(3)
+    assert picture(agent) == before and agent.current is None
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_weights_are_held_against_all_that_waits_and_rounding_is_forgiven(wide, dtype):
+    """Episodes set aside and those of forks count too; weights that are right in float64 are right for float32 tables."""
+    agent, right = make_agent(wide, LEARNER, 50, dtype=dtype), np.asarray(wide.loss_profiles)[0]
+    values = np.einsum("sad,hd->hsa", wide.features, right)
+    assert abs(values.max() - 1.0) < 1e-12
+    h, s, _ = np.unravel_index(int(values.argmax()), values.shape)
+    for meet in ("set aside", "fork"):
+        player = agent.fork() if meet == "fork" else agent
+        player.begin(int(s))
+        for _ in range(4):
+            player.observe(0.5, int(s), action=0)
+        player.set_aside()
+        if meet == "fork":
+            agent.merge(player.increment())  # pyright: ignore[reportAttributeAccessIssue]
+        before = picture(agent)
+        with pytest.raises(tr.InputError, match=f"learn: loss: the weights give 1.00001 at step h={h}"):
+            agent.learn(right * 1.00001)
+        assert picture(agent) == before
+        agent.learn(right)
+    assert agent.status().updates == 2
+
+
 def test_steps_out_of_turn_are_refused(wide):
     agent = make_agent(wide, LEARNER, 50)
     for call, what in (
@@ -140,6 +196,12 @@ def test_steps_out_of_turn_are_refused(wide):
     for loss, said in (
         (np.zeros((4, 6)), r"finish: loss: shape \(4, 6\), wanted weights \[H, d\] = \(4, 5\)"),
         (np.full((4, 5), np.nan), "finish: loss: contains NaN"),
+        (
+            np.full((4, 5), 5.0),
+            r"loss: the weights give .* at step h=0, a=\d in a .* visited, wanted losses .* in \[0, 1\]",
+        ),
+        (np.full((4, 5), 1e300), "loss: the weights give .* at step h=0"),
+        (np.diag([0.0, 0.0, -1e-6, 0.0]) @ np.ones((4, 5)), "loss: the weights give -.* at step h=2"),
         ("x", "finish: loss: 'x'"),
         (None, "finish: loss: None"),
     ):

@@ -241,6 +241,40 @@ def test_wrong_words_on_the_command_line_are_told_in_one_line(arguments, wanted,
     assert said.out == ""
 
 
+TOGETHER = {
+    "compare --learners pdpo,pdpoo --losses driff --episodes 0 --seeds 0 --workers 0": (
+        ["--episodes: 0", "--seeds: 0", "--workers: 0", "--losses: unknown 'driff'", "learners: unknown 'pdpoo'"]
+    ),
+    "compare --suite papr --episodes 0": ["--episodes: 0", "--suite: unknown 'papr'"],
+    "compare --learners , --problem streamin": ["--learners: none given", "problem: unknown 'streamin'"],
+    "rates --problem streamin --points 1 --seeds 0 --episodes 9..2 --set alpha=1 --set learner.eta=x --preset no": [
+        *("--points: 1", "--seeds: 0", "--episodes: '9..2'", "--set: 'alpha=1'", "--set: 'learner.eta=x'"),
+        *("rates: problem.name: unknown", "rates: learner.preset: unknown"),
+    ],
+    "ablate rate --episodes 0 --seeds 0 --workers 0": (
+        ["PART: unknown 'rate'; did you mean 'rates'?", "--seeds: 0", "--workers: 0", "--episodes: 0"]
+    ),
+    "ablate --episodes 5 --workers 0": ["--workers: 0", "--episodes: 5, wanted at least"],
+    "reproduce figure2 --episodes 0": ["EXPERIMENT: unknown 'figure2'", "--episodes: 0"],
+    "report nowhere --out .": ["--out: . is a folder", "nowhere: not a folder"],
+    "report nowhere --serve --out x.html --port 70000": ["--out: not together with --serve", "--port: 70000"],
+    "figure curve nowhere --interval z": ["KIND: unknown 'curve'", "--interval: unknown 'z'", "nowhere: not a folder"],
+    "runs nowhere --format xml": ["--format: unknown 'xml'", "nowhere: no such folder"],
+    "tune nowhere.toml --workers 0": ["--workers: 0", "nowhere.toml: no such file"],
+    "run nowhere.toml --engine rai": ["--engine: unknown 'rai'", "nowhere.toml: no such file"],
+}
+
+
+@pytest.mark.parametrize("line", TOGETHER)
+def test_all_mistakes_of_a_command_line_are_told_at_once(line, tightrope, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = tightrope(*line.split())
+    lines = said.err.splitlines()
+    assert (said.code, said.out, len(lines)) == (2, "", len(TOGETHER[line])), said.err
+    assert [given for given, wanted in zip(lines, TOGETHER[line]) if not given.startswith(wanted)] == []
+    assert not any(tmp_path.iterdir())
+
+
 def test_a_folder_that_holds_other_things_is_refused_and_left_alone(tightrope, tmp_path):
     (tmp_path / "thesis.tex").write_text("ten years")
     said = tightrope("reproduce", "figure1", "--episodes", 10, "--seeds", 1, "--out", tmp_path)

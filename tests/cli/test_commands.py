@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -170,6 +171,19 @@ def test_an_interruption_outside_of_any_run_is_told_and_ends_with_exit_1(tightro
     monkeypatch.setattr("tightrope.cli.problems.show_problems", interrupted)
     said = tightrope("problems")
     assert (said.code, said.err) == (1, "Interrupted before it was done; nothing is left half written.\n")
+
+
+def test_next_to_nothing_is_imported_before_the_entry_point_answers_interruptions():
+    code = "import sys; had = set(sys.modules); import tightrope.cli.main; print(*sorted(set(sys.modules) - had))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=_beside(), check=True)
+    own = {"tightrope", "tightrope._version", "tightrope.after_import", "tightrope.cli", "tightrope.cli.main"}
+    assert own <= set(run.stdout.split())
+    light = {"__future__", "importlib", "importlib._bootstrap", "importlib._bootstrap_external", "warnings"}
+    assert set(run.stdout.split()) - own <= light
+
+
+def _beside() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(Path(tr.__file__).parents[1])}
 
 
 def test_a_reader_that_goes_away_causes_no_traceback():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tightrope as tr
+from tightrope import safe_files
 from tightrope.errors import InputError
 from tightrope.lab.query import DamagedRunsWarning
 from tightrope.lab.runner import run_specs
@@ -75,3 +76,21 @@ def test_a_spoilt_record_of_what_was_asked_costs_only_that(plan_of, tmp_path):
     path.write_bytes(SPOILS["bit"](path.read_bytes()))
     frame = tr.lab.runs(tmp_path)
     assert len(frame) == 6 and "learner.preset" not in frame.columns
+
+
+def test_final_numbers_that_are_not_where_the_curves_end_are_refused_also_under_a_new_seal(plan_of, tmp_path):
+    store = Store(tmp_path)
+    run_specs(plan_of(episodes=60, seeds=1).specs, store)
+    (key,) = store.run_keys()
+    path = tmp_path / key / "manifest.json"
+    told = safe_files.read_sealed(path)
+    for name, wrong in (("regret", 0.5), ("dual", None), ("epochs", 77)):
+        final = {**told["final"], name: wrong}
+        path.write_bytes(safe_files.sealed({**told, "final": final}))
+        with pytest.raises(InputError, match=f"manifest.json: final: {name} {wrong}, but the curves end at"):
+            tr.Run.load(tmp_path / key)
+    path.write_bytes(safe_files.sealed({**told, "final": {**told["final"], "profit": 3.0}}))
+    with pytest.raises(InputError, match=r"final: profit 3\.0, but the curves end at None"):
+        tr.Run.load(tmp_path / key)
+    path.write_bytes(safe_files.sealed(told))
+    assert tr.Run.load(tmp_path / key).episodes[-1] == 60

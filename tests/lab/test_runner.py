@@ -47,6 +47,21 @@ def test_the_key_of_a_run_changes_with_everything_that_determines_it():
     assert _spec().key(0) == _spec(seeds=[0]).key(0)
 
 
+def test_a_setting_that_is_spelt_out_as_it_is_by_default_is_no_other_run():
+    bare = _spec(episodes=2500, losses={"kind": "switching"}, learner={"name": "naive"})
+    spelt = _spec(
+        episodes=2500,
+        record_every=3,
+        trace=False,
+        losses={"kind": "switching", "period": 2000, "seed": 4},
+        learner={"name": "naive", "preset": "practical"},
+    )
+    assert bare.key(4) == spelt.key(4)
+    assert bare.key(5) != spelt.key(5)  # whose losses are still those of seed 4
+    one, other = (_spec(learner={"name": "ghosh2022", "xi": x, "alpha": x}) for x in (1, 1.0))
+    assert one.key(0) == other.key(0)
+
+
 def test_the_board_counts_every_episode_of_every_run(tmp_path):
     boards = []
     results = run_spec(_spec(), Store(tmp_path), show=boards.append)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -141,3 +143,12 @@ def test_settings_that_cannot_be_are_refused_each_in_a_line(kind):
     with pytest.raises(tr.InputError) as caught:
         kind(**given)
     assert [line.split(":")[0] for line in caught.value.problems] == list(given)
+
+
+@pytest.mark.parametrize("name", [name for name in tr.learners.names() if name != "pdpo"])
+def test_a_setting_that_there_is_not_is_refused_with_the_nearest_also_without_a_preset(name):
+    kind = class_of(name)
+    with pytest.raises(tr.InputError, match=f"^alhpa: not a setting of '{name}'; "):
+        kind(alhpa=1.0)
+    made = tr.learners.make(name, tr.problems.make("streaming"), 50)
+    assert pickle.loads(pickle.dumps(made)) == copy.copy(made) == made

@@ -99,3 +99,26 @@ def test_no_random_policy_leaves_more_room_than_slater_s(draw, m):
 def test_what_is_no_policy_is_refused_in_one_line(two_ways, spoil, told):
     with pytest.raises(tr.InputError, match=f"^{told}"):
         tr.oracle.values(two_ways, spoil(np.full((4, 1, 2), 0.5)), two_ways.cost_weights[:, 0])
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda x, w, pi: tr.oracle.best_policy(x, w),
+        lambda x, w, pi: tr.oracle.slater(x),
+        lambda x, w, pi: tr.oracle.values(x, pi, w),
+        lambda x, w, pi: tr.oracle.q_values(x, pi, w),
+        lambda x, w, pi: tr.oracle.start_value(x, pi, w),
+        lambda x, w, pi: tr.oracle.occupancy(x, pi),
+        lambda x, w, pi: tr.oracle.feature_occupancy(x, pi),
+        lambda x, w, pi: tr.oracle.restless_losses(x, w[None], np.zeros(3, int), np.array([3])),
+        lambda x, w, pi: tr.learners.make("ghosh2022", x, 100),
+        lambda x, w, pi: tr.PDPO.practical(x, None),
+    ],
+)
+def test_what_is_no_problem_is_refused_in_one_line(ask):
+    weights, policy = np.zeros((2, 3)), np.full((2, 4, 2), 0.5)
+    for wrong in (None, "streaming", 3):
+        with pytest.raises(tr.InputError, match=f"^cmdp: {wrong!r}, wanted a LinearCMDP") as told:
+            ask(wrong, weights, policy)
+        assert len(told.value.problems) == 1

@@ -38,7 +38,7 @@ def curves_frame() -> pl.DataFrame:
 
 def heat_frame() -> pl.DataFrame:
     rows = [
-        {"policy": "last", "action": a, "step": h, "state": s, "probability": (1 + a * (h + s)) / (20 if a else 2)}
+        {"policy": "last", "action": a, "step": h + 1, "state": s, "probability": (1 + a * (h + s)) / (20 if a else 2)}
         for a in range(2)
         for h in range(5)
         for s in range(6)
@@ -126,6 +126,32 @@ def test_values_that_have_no_logarithm_are_counted_not_hidden():
     frame = rates_frame().with_columns(pl.when(pl.col("episodes") == 1000).then(-1.0).otherwise("value").alias("value"))
     figure = figures.draw_rates(frame)
     assert "2 of 6 values are not positive" in " ".join(figure._supxlabel.get_text().split())  # pyright: ignore
+
+
+def test_groups_with_the_same_multiplier_share_a_line_that_names_them():
+    def drawn(*values: float) -> list[str]:
+        rows = {"group": ["first", "second", "third"], "constraint": [0] * 3, "multiplier": values}
+        frame = pl.concat(
+            [curves_frame(), curves_frame().filter(pl.col("group") == "first").with_columns(group=pl.lit("third"))]
+        )
+        (axes,) = figures.draw_duals(frame, pl.DataFrame(rows)).axes
+        dotted = [line for line in axes.lines if line.get_linestyle() == ":"]
+        assert len(dotted) == len({str(line.get_color()) for line in dotted})
+        return [str(line.get_label()) for line in dotted]
+
+    assert drawn(0.5, 0.5, 0.5) == ["λ* of all 3"]
+    assert drawn(0.5, 0.5000001, 0.4) == ["λ* of first and second", "λ* of third"]
+    assert drawn(0.5, 0.3, 0.4) == ["λ* of first", "λ* of second", "λ* of third"]
+    assert drawn(0.0, 0.0, 0.0) == ["λ* of all 3"]
+
+
+@pytest.mark.parametrize("kind", ["policy", "occupancy"])
+def test_steps_count_from_1_as_in_the_paper(kind, one, tmp_path):
+    assert _run(["figure", kind, str(one), "--out", str(tmp_path)]) == 0
+    horizon = load_run(one).cmdp.horizon
+    assert pl.read_csv(tmp_path / f"figure-{kind}.csv")["step"].unique().sort().to_list() == [*range(1, horizon + 1)]
+    axes = DRAWN[kind]().axes[0]
+    assert axes.get_xlim() == (0.5, 5.5)
 
 
 def test_small_print_stays_within_the_figure():
@@ -238,6 +264,10 @@ def test_settings_that_a_preset_makes_from_the_number_of_episodes_split_no_serie
         (["rates"], "a slope over the number of episodes needs runs of at least two lengths"),
         (["policy", "--run", "zzz"], "--run: 'zzz': no such run"),
         (["forest", "--against", "zzz"], "--against: no runs called 'zzz'"),
+        (["curves", "--run", "zz"], "--run: not an option of 'curves'; expected with decomposition or"),
+        (["forest", "--run", "run-0"], "--run: not an option of 'forest'"),
+        (["duals", "--against", "pdpo"], "--against: not an option of 'duals'; expected with forest alone"),
+        (["policy", "--interval", "bootstrap"], "--interval: not an option of 'policy'; expected with curves or duals"),
         (["curves", "--interval", "u"], "--interval: unknown 'u'"),
     ],
 )

@@ -27,7 +27,7 @@ from tightrope.show.page.html import report
 from tightrope.show.page.packing import thinned
 from tightrope.show.page.reasons import replay
 from tightrope.show.page.spec_text import spec_text
-from tightrope.show.reading import Kept, group_names, read_folder
+from tightrope.show.reading import Kept, group_names, read_folder, series_names
 
 
 class Page(HTMLParser):
@@ -138,6 +138,21 @@ def test_the_spec_of_the_page_makes_the_same_run_again(one, tmp_path):
     assert again.curves.equals(kept.curves)
 
 
+@pytest.mark.parametrize(
+    "learner",
+    [f'name = "{name}"\npreset = "{preset}"' for name in tr.learners.names() for preset in tr.learners.presets(name)]
+    + ['name = "dope"\npreset = "theory"\ndelta = 0.3', 'name = "ghosh2022"\nxi = 3', "tighten = 0\nalpha = 1"],
+)
+def test_the_spec_of_the_page_asks_for_the_very_same_run(tmp_path, learner):
+    path, again = tmp_path / "spec.toml", tmp_path / "again.toml"
+    tables = '[problem]\nname = "streaming"\n[losses]\nkind = "switching"\n[learner]\n'
+    path.write_text(f"episodes = 3\nseeds = [5]\n{tables}{learner}\n")
+    assert _run(["run", str(path), "--out", str(tmp_path / "runs"), "-q"]) == 0
+    (kept,) = read_folder(tmp_path / "runs").kept
+    again.write_text(spec_text(kept))
+    assert read_spec(again).key(5) == read_spec(path).key(5) == kept.key
+
+
 def test_the_spec_of_the_page_has_the_seed_of_the_losses_where_it_is_not_the_run_s(one):
     (kept,) = read_folder(one).kept
 
@@ -167,6 +182,21 @@ def test_groups_are_named_by_what_sets_them_apart():
     assert group_names([base, other]) == ["eta 0.1", "eta 0.25"]
     assert group_names([base, third]) == ["pdpo", "naive"]
     assert group_names([base, other, third]) == ["pdpo, eta 0.1", "pdpo, eta 0.25", "naive"]
+
+
+def test_the_number_of_episodes_stands_for_all_that_goes_with_it():
+    def spec(K: int, name: str = "pdpo", **more: float) -> dict:
+        learner = {"name": name, "alpha": 1.0 / K, "eta": 2.0 / K, "beta_b": 0.02} | more
+        return {"seed": 0, "episodes": K, "record_every": K // 10, "problem": {"name": "streaming"}, "learner": learner}
+
+    assert group_names([spec(100), spec(100), spec(200)]) == ["episodes 100", "episodes 100", "episodes 200"]
+    swept = [spec(K, beta_b=b) for K in (100, 200) for b in (0.1, 0.2)]
+    assert group_names(swept)[:2] == ["episodes 100, beta_b 0.1", "episodes 100, beta_b 0.2"]
+    assert series_names(swept) == ["beta_b 0.1", "beta_b 0.2"] * 2
+    beside = [spec(100), spec(200), spec(100, "naive", eta=0.5), spec(100, "naive", eta=0.6)]
+    assert group_names(beside)[1:3] == ["pdpo, episodes 200", "naive, episodes 100, eta 0.5"]
+    alone = [spec(100, alpha=0.1), spec(100, alpha=0.2), spec(200, alpha=0.3)]  # settings that nothing else tells apart
+    assert len(set(group_names(alone))) == 3 and len(set(series_names(alone)[:2])) == 2
 
 
 def test_three_sentences_say_what_was_found(one, sweep):

@@ -100,6 +100,17 @@ def test_sliders_move_the_picture_and_the_explanation(browser, pages):
         assert driver.execute_script(look)[1] != before[1]
 
 
+def test_captions_of_wide_tables_can_be_read_on_a_narrow_screen(browser, pages):
+    driver = browser(pages["sweep"], width=400)
+    ends = "return [...document.querySelectorAll('caption span')].map(x => { const b = x.getBoundingClientRect(); "
+    ends += (
+        "const w = x.closest('.wide').getBoundingClientRect(); return [b.left - w.left, w.right - b.right, b.width] })"
+    )
+    found = [spans for spans in driver.execute_script(ends) if spans[2]]  # those of closed parts have no width
+    assert found
+    assert all(left >= -1.0 and right >= -1.0 for left, right, _ in found), found
+
+
 def test_a_click_on_a_state_explains_it(browser, pages):
     from selenium.webdriver import ActionChains
 

@@ -209,6 +209,16 @@ def test_a_transition_that_cannot_happen_is_found(runs):
     assert "record: what happened can happen" in failing(run)
 
 
+def test_places_are_told_with_episodes_and_steps_from_1_as_in_the_paper(runs):
+    run = runs.copy("job-scheduling")
+    run.trace.policies[0, 0, 3, 0] += 1e-3
+    run.trace.policies[0, 0, 3, 1] -= 1e-3
+    assert certify(run).row("record: policies").where == "episode 1, step 1, state 3, action 0"
+    run = runs.copy("streaming")
+    run.trace.dual[-1] += 1.0
+    assert certify(run).row("record: dual").where == f"after episode {len(run.trace.states):,}, constraint 0"
+
+
 def test_a_value_and_an_epoch_that_were_moved_are_found(runs):
     run = runs.copy("streaming")
     run.trace.values[321, 1] += 1e-6
@@ -311,6 +321,11 @@ def test_runs_without_a_trace_or_of_another_learner_are_refused(runs):
     run.about = {**run.about, "learner": {"name": "stranger"}}
     with pytest.raises(tr.InputError, match="learner 'stranger'"):
         certify(run)
+
+
+def test_what_is_no_run_is_refused():
+    with pytest.raises(tr.InputError, match="certify: None, wanted a Run"):
+        certify(None)  # pyright: ignore[reportArgumentType]
 
 
 def test_arrays_that_do_not_fit_are_named_all_at_once(runs):

@@ -10,6 +10,8 @@ import pytest
 
 import tightrope as tr
 from tightrope.learners import Sizes
+from tightrope.show.page.html import report
+from tightrope.show.reading import read_folder
 from tightrope.theory import IDS, SEVERITIES, Finding
 
 K = 100_000
@@ -299,3 +301,23 @@ def test_losses_that_no_run_would_take_are_refused(priced):
         tr.doctor(priced, learner, 100, "drift")
     with pytest.raises(tr.InputError, match="doctor: losses: profiles"):
         tr.doctor(priced, learner, 100, tr.losses.make("drift", tr.problems.make("streaming"), 100))
+
+
+def test_budgets_are_named_in_the_users_units_too(tmp_path):
+    random = np.random.default_rng(0)
+    transitions, rewards = random.dirichlet(np.ones(3), (4, 3, 2)), random.uniform(5, 25, (2, 4, 3, 2))
+    utilities = random.uniform(0, 30, (4, 3, 2))
+    cmdp = tr.LinearCMDP.from_tables(transitions, rewards=rewards, utilities=utilities, limits=[70.0])
+    found = tr.doctor(cmdp, tr.PDPO.experiment(cmdp, 300), 300)
+    assert found.facts["budgets"].endswith(" (a utility of 70)")
+    width = float(rewards.max() - rewards.min())
+    assert f"a loss of 1 is {width:.4g} of your rewards; a cost of 1 is" in found.facts["units"]
+    texts = {finding.id: finding.text for finding in found.findings}
+    for name in ("dual-inert", "budget-effective"):
+        assert "(a utility of 70)" in texts[name]
+    plain = tr.problems.make("streaming")
+    assert "utility" not in str(tr.doctor(plain, tr.PDPO.experiment(plain, 300), 300).facts)
+    run = tr.simulate(cmdp, tr.losses.make("fixed", cmdp, 60), tr.PDPO.practical(cmdp, 60), 60, trace=True)
+    run.save(tmp_path / "run")
+    page = report(read_folder(tmp_path / "run"))
+    assert page.count(found.facts["units"]) == 2  # in the doctor's section and in the certificate's

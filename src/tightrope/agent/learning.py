@@ -10,7 +10,7 @@ import numpy as np
 from tightrope.agent import reading
 from tightrope.agent.increments import Fork, Increment
 from tightrope.agent.knowing import Knowing
-from tightrope.agent.losses import LossValues
+from tightrope.agent.losses import LossValues, check_range
 from tightrope.agent.play import Played
 from tightrope.errors import InputError
 from tightrope.numbers_in import whole
@@ -30,8 +30,8 @@ class Learning(Knowing):
     def finish(self, loss: Any) -> None:
         """The episode is over, and what was lost is known: learn from it, and from those set aside.
 
-        `loss`: the weights [H, d] of the episode's losses; or a function `loss(h, obs, action)`; or values from which the
-        weights can be told (see `tr.LossValues`).
+        `loss`: the weights [H, d] of the episode's losses, in [0, 1] wherever it has been; or a function
+        `loss(h, obs, action)`; or values from which the weights can be told (see `tr.LossValues`).
         """
         self._learn("finish", loss, self._whole("finish"))
 
@@ -54,7 +54,7 @@ class Learning(Knowing):
     def _learn(self, what: str, loss: Any, last: Played | None) -> None:
         batch = [*self._batch, last] if last is not None else self._batch
         player, merged = self._ready(), self._merged
-        weights, residual = self._read_loss(f"{what}: loss", loss)
+        weights, residual = self._read_loss(f"{what}: loss", loss, batch)
         places: list[list[int]] = []  # of what the forks saw
         if merged is not None:
             self._check_room(what, merged)
@@ -72,10 +72,15 @@ class Learning(Knowing):
         self._batch, self._merged = [], None
         self.current = None if last is not None else self.current
 
-    def _read_loss(self, name: str, loss: Any) -> tuple[Floats, float]:
+    def _read_loss(self, name: str, loss: Any, batch: list[Played]) -> tuple[Floats, float]:
         """The weights [H, d], and the share of the losses that they leave over."""
         if not isinstance(loss, LossValues):
-            return self._losses.read(name, loss)
+            weights, residual = self._losses.read(name, loss)
+            if not callable(loss):
+                merged = [] if self._merged is None else [self._merged.states]
+                seen = [*(played.blocks for played in batch), *merged]
+                check_range(name, weights, seen, np.dtype(self.options["dtype"]))
+            return weights, residual
         return self._losses.read_values(name, loss, lambda obs: reading.read_features(self.features, obs, self.sizes))
 
     def _book(self, batch: list[Played]) -> None:

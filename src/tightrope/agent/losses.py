@@ -8,6 +8,7 @@ features leave unexplained is reported, as a share of the losses' length, and wa
 
 from __future__ import annotations
 
+import hashlib
 import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tightrope.agent.observations import kept, pack, unpack
-from tightrope.agent.reading import Sizes
+from tightrope.agent.reading import TOLERANCE, Sizes
 from tightrope.errors import InputError
 from tightrope.numbers_in import whole_wrong
 from tightrope.problems.reading import read_floats, shown
@@ -45,6 +46,7 @@ class LossReader:
         self._blocks: list[list[Floats]] = [[] for _ in range(sizes.horizon)]  # [A, d] of the states in the sample
         self._observations: list[list[Any]] = [[] for _ in range(sizes.horizon)]
         self._spans: list[Floats] = [np.zeros((0, 0)) for _ in range(sizes.horizon)]  # [r, d] orthonormal rows
+        self._known: list[set[bytes]] = [set() for _ in range(sizes.horizon)]  # fingerprints of the blocks
         self._solvers: dict[int, Floats] = {}  # pseudo-inverses [d, n A], forgotten when the sample grows
         self._warned = False
         self._asked = False  # whether losses ever came as a function
@@ -59,8 +61,9 @@ class LossReader:
         if not missing and len(self._spans[h]) == d:
             return
         fresh = self._extend(h, rows)
-        known = not fresh and any(np.array_equal(rows, other) for other in blocks)
-        if (missing or fresh) and not known:
+        fingerprint = _fingerprint(rows)
+        if (missing or fresh) and fingerprint not in self._known[h]:
+            self._known[h].add(fingerprint)
             blocks.append(rows.copy())
             self._observations[h].append(kept(obs))
             self._solvers.pop(h, None)
@@ -187,6 +190,33 @@ class LossReader:
                 self._blocks[h] = list(arrays[f"loss_blocks{h}"])
                 self._observations[h] = unpack(arrays[f"loss_observations{h}"])
                 self._spans[h] = arrays[f"loss_span{h}"]
+                self._known[h] = {_fingerprint(block) for block in self._blocks[h]}
+
+
+def _fingerprint(rows: Floats) -> bytes:
+    """16 bytes, the same for equal rows (blocks have no -0.0)."""
+    return hashlib.blake2b(rows.tobytes(), digest_size=16).digest()
+
+
+def check_range(name: str, weights: Floats, seen: Iterable[Sequence[Floats]], dtype: np.dtype) -> None:
+    """Refuse weights [H, d] that give a loss outside [0, 1] in a state that was met.
+
+    `seen`: sequences over the steps, of blocks [A, D] or [n, A, D]; `dtype` is what their numbers were rounded to.
+    """
+    (H, d), eps = weights.shape, np.finfo(dtype).eps
+    for blocks in seen:
+        for h, block in enumerate(blocks[:H]):
+            rows = block[..., :d]
+            with np.errstate(over="ignore", invalid="ignore"):
+                values = rows @ weights[h]
+                slack = TOLERANCE + eps * (np.abs(rows) @ np.abs(weights[h]))
+                right = (values >= -slack) & (values <= 1.0 + slack)
+            if not right.all():
+                at = tuple(np.argwhere(~right)[0])
+                raise InputError(
+                    f"{name}: the weights give {values[at]:.6g} at step h={h}, a={at[-1]} in a state that was visited, "
+                    "wanted losses phi(s, a) . weights[h] in [0, 1]"
+                )
 
 
 def _rows(name: str, given: Any) -> list[tuple[Any, Any, Any, Any]]:
@@ -203,7 +233,7 @@ def _rows(name: str, given: Any) -> list[tuple[Any, Any, Any, Any]]:
 def _checked(name: Callable[[], str], given: Any) -> float:
     if (
         isinstance(given, bool | np.bool_ | int | float | np.integer | np.floating)
-        and -1e-9 <= float(given) <= 1.0 + 1e-9
+        and -TOLERANCE <= float(given) <= 1.0 + TOLERANCE
     ):
         return float(given)
     raise InputError(f"{name()}: {shown(given)}, wanted a loss in [0, 1]")

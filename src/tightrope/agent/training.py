@@ -89,7 +89,7 @@ def train(
                 raise
             status = agent.status()
             kept.dual[k], kept.epoch[k] = status.dual, status.epoch
-            bar.show(k + 1, status)
+            bar.show(k + 1, float(kept.rewards[k]), status)
     return kept
 
 
@@ -221,10 +221,9 @@ class _bar:  # noqa: N801 (used as a function)
         if self.progress is not None:
             self.progress.stop()
 
-    def show(self, done: int, status: Any) -> None:
+    def show(self, done: int, reward: float, status: Any) -> None:
         if self.progress is None:
             return
-        text = (
-            f"violation {float(np.max(status.violation)) / done:.3f} an episode, dual {float(np.max(status.dual)):.3g}"
-        )
+        violation, dual = float(np.max(status.violation)) / done, float(np.max(status.dual))
+        text = f"reward {reward:.4g}, violation {violation:.3f} an episode, dual {dual:.3g}"
         self.progress.update(self.task, completed=done, description=text)

@@ -13,11 +13,11 @@ from rich.table import Table
 
 from tightrope.cli import compare
 from tightrope.cli.making import make_runs
-from tightrope.errors import InputError, suggest
+from tightrope.cli.options import counts, one_of, together
+from tightrope.errors import InputError
 from tightrope.lab import ablation, comparison
 from tightrope.lab.ablation import FACTORS, VARIANTS, Found
 from tightrope.lab.store import Store
-from tightrope.numbers_in import whole_wrong
 from tightrope.run import Run
 from tightrope.show.style import rendered
 
@@ -28,13 +28,13 @@ def ablate(
     part: str | None, episodes: int | None, seeds: int | None, out: Path | None, workers: int | None, quiet: bool
 ) -> None:
     """Make the runs of one part or of all, and tell what came out."""
-    if part is not None and part not in PARTS:
-        raise InputError(f"PART: unknown {part!r}; {suggest(part, PARTS)}")
-    given = (("--episodes", episodes), ("--seeds", seeds))
-    wrong = [f"{name}: {text}" for name, n in given if n is not None and (text := whole_wrong(n, 1))]
-    if wrong:
-        raise InputError(wrong)
-    numbers, folder, console = ablation.committed(), out or Path("results/ablate"), Console(highlight=False)
+    numbers = ablation.committed()
+    together(
+        lambda: one_of("PART", PARTS[0] if part is None else part, PARTS),
+        *counts(seeds=seeds, workers=workers),
+        *([lambda: _lengths(numbers, episodes)] if part in (None, "rates") else counts(episodes=episodes)),
+    )
+    folder, console = out or Path("results/ablate"), Console(highlight=False)
     for name in PARTS if part is None else (part,):
         {"grid": _grid, "rates": _rates, "tasks": _tasks}[name](
             numbers, episodes, seeds or numbers["seeds"], folder / name, workers, quiet, console
@@ -61,9 +61,7 @@ def _grid(numbers: Mapping[str, Any], episodes, seeds, folder, workers, quiet, c
 def _rates(numbers: Mapping[str, Any], episodes, seeds, folder, workers, quiet, console: Console) -> None:
     from tightrope.show.ablation import growth
 
-    lengths = [K for K in numbers["rates"]["episodes"] if episodes is None or episodes >= K]
-    if len(lengths) < 2:
-        raise InputError(f"--episodes: {episodes}, wanted at least {numbers['rates']['episodes'][1]:,} for a slope")
+    lengths = _lengths(numbers, episodes)
     made = ablation.rates(numbers, lengths, seeds)
     rows = list(ablation.found(made, _runs([setting.spec for setting in made], folder, workers, quiet, "rates")))
     table = _table(
@@ -80,6 +78,14 @@ def _rates(numbers: Mapping[str, Any], episodes, seeds, folder, workers, quiet, 
     store = Store(folder)
     paths = [store.write(f"figure-rates.{kind}", rendered(growth(rows), kind)) for kind in ("png", "pdf")]
     _leave(store, rows, paths, console)
+
+
+def _lengths(numbers: Mapping[str, Any], episodes: int | None) -> list[int]:
+    """The K of the rates, up to the one that was asked for."""
+    lengths = [K for K in numbers["rates"]["episodes"] if episodes is None or episodes >= K]
+    if len(lengths) < 2:
+        raise InputError(f"--episodes: {episodes}, wanted at least {numbers['rates']['episodes'][1]:,} for a slope")
+    return lengths
 
 
 def _tasks(numbers: Mapping[str, Any], episodes, seeds, folder, workers, quiet, console: Console) -> None:

@@ -73,10 +73,9 @@ def run(
 
     Finished runs are not repeated, and unfinished ones go on from their last checkpoint, whatever stopped them.
     """
-    from tightrope.cli.options import run_options
     from tightrope.cli.run import run_spec_file
 
-    run_spec_file(spec, out, run_options(workers, engine, address, wait, checkpoint), quiet, dry_run)
+    run_spec_file(spec, out, (workers, engine, address, wait, checkpoint), quiet, dry_run)
 
 
 @app.command()
@@ -101,10 +100,9 @@ def tune(
     quiet: Quiet = False,
 ) -> None:
     r"""Look for the best settings in the ranges of \[tune], and say what they are worth on runs that the search never saw."""
-    from tightrope.cli.options import run_options
     from tightrope.cli.tune import tune_spec_file
 
-    tune_spec_file(spec, out, run_options(workers, "local", None, wait, checkpoint), quiet)
+    tune_spec_file(spec, out, (workers, "local", None, wait, checkpoint), quiet)
 
 
 @app.command()

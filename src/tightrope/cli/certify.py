@@ -27,10 +27,13 @@ def certify_folder(directory: Path, delta: float, quiet: bool) -> None:
     console = wide_console()
     ok = True
     for folder in _runs(directory):
-        found = certify(Run.load(folder), delta, _progress(folder, quiet))
+        run = Run.load(folder)
+        found = certify(run, delta, _progress(folder, quiet))
         save_certificate(found, folder)
         ok &= found.ok
         _tell(console, folder, found)
+        if run.cmdp.units is not None and run.cmdp.units.sentence:
+            console.print(Text(f"Numbers are in the paper's units: {run.cmdp.units.sentence}.", style="dim"))
     if not ok:
         sys.stdout.flush()
         raise typer.Exit(FOUND_FAILURE)

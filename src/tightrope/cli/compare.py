@@ -11,13 +11,14 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from tightrope import losses as losses_known
 from tightrope.cli.making import make_runs
+from tightrope.cli.options import counts, one_of, together
 from tightrope.errors import InputError
 from tightrope.lab import comparison
 from tightrope.lab.comparison import MEASURES, Cell, Row
 from tightrope.lab.runner import Results
 from tightrope.lab.store import Store
-from tightrope.numbers_in import whole_wrong
 from tightrope.run import Run
 
 
@@ -33,18 +34,10 @@ def compare(
     quiet: bool,
 ) -> None:
     """Make the runs of a comparison or a suite of them, and tell what came out."""
-    wrong = [
-        f"{name}: {text}" for name, n in (("--episodes", episodes), ("--seeds", seeds)) if (text := whole_wrong(n, 1))
-    ]
-    if wrong:
-        raise InputError(wrong)
-    if suite is not None:
-        cells = comparison.suite(suite)
-    else:
-        names = [name.strip() for name in learners.split(",") if name.strip()]
-        if not names:
-            raise InputError("--learners: none given; expected names with commas between, such as pdpo,ghosh2022")
-        cells = comparison.cells([problem], [losses], names, episodes, seeds)
+    *_, cells = together(
+        *counts(episodes=episodes, seeds=seeds, workers=workers),
+        lambda: _cells(suite, problem, losses, learners, max(1, episodes), max(1, seeds)),
+    )
     folder = out or Path("results") / (f"compare-{suite}" if suite else "compare")
     results = make_runs([spec for cell in cells for spec in cell.specs], folder, workers, quiet, "compare")
     found = dict(zip(results.keys, results.runs))
@@ -57,6 +50,26 @@ def compare(
     paths = products(Store(folder), told, found, results)
     again = f", {results.reused} of them made before" if results.reused else ""
     console.print(f"{len(results.keys)} runs{again} in {results.seconds:.1f} s: " + ", ".join(map(str, paths)))
+
+
+def _cells(suite: str | None, problem: str, kind: str, learners: str, episodes: int, seeds: int) -> Sequence[Cell]:
+    """What is to be compared."""
+    if suite is not None:
+        return comparison.suite(suite)
+    names = [name.strip() for name in learners.split(",") if name.strip()]
+    known = losses_known.names()
+    kinds = [kind] if names and kind in known else []  # without any, the other names are judged all the same
+    *_, cells = together(
+        lambda: one_of("--losses", kind, known),
+        lambda: _not_none(names),
+        lambda: comparison.cells([problem], kinds, names, episodes, seeds),
+    )
+    return cells
+
+
+def _not_none(names: Sequence[str]) -> None:
+    if not names:
+        raise InputError("--learners: none given; expected names with commas between, such as pdpo,ghosh2022")
 
 
 def table(cell: Cell, rows: Sequence[Row]) -> Table:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tightrope.errors import InputError, suggest
+from tightrope.cli.options import one_of, together
+from tightrope.errors import InputError
 from tightrope.safe_files import write_file
 from tightrope.show.bands import INTERVALS
-from tightrope.show.kinds import Choice, draw
+from tightrope.show.kinds import KINDS, Choice, check_choice, draw
 from tightrope.show.reading import read_folder
 from tightrope.show.style import rendered
 from tightrope.show.tables import latex
@@ -17,9 +18,12 @@ from tightrope.show.tables import latex
 
 def make_figure(kind: str, folder: Path, out: Path | None, choice: Choice) -> None:
     """Draw, write aside, rename, and say where."""
-    if choice.interval not in INTERVALS:
-        raise InputError(f"--interval: unknown {choice.interval!r}; {suggest(choice.interval, INTERVALS)}")
-    collection = read_folder(folder)
+    *_, collection = together(
+        lambda: one_of("KIND", kind, KINDS),
+        lambda: one_of("--interval", choice.interval, INTERVALS),
+        lambda: check_choice(kind, choice),
+        lambda: read_folder(folder),
+    )
     drawn = draw(kind, collection, choice)
     content = {
         "png": rendered(drawn.figure, "png"),

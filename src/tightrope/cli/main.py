@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import sys
 
-from tightrope.errors import InputError, TightropeError
-
 TYPER_INTERRUPTED = 130  # what Typer makes of a Ctrl-C that the command itself did not answer
 INTERRUPTED = "Interrupted before it was done; nothing is left half written."
 
@@ -35,6 +33,7 @@ def _run(arguments: list[str]) -> int:
     import typer
 
     from tightrope.cli.app import app
+    from tightrope.errors import InputError, TightropeError
     from tightrope.lab.mistakes import one_line
 
     try:

@@ -1,12 +1,33 @@
-"""What do the options mean that several commands have?"""
+"""What do the options mean that several commands have? Every mistake in them is told at once."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 from tightrope.errors import InputError, suggest
 from tightrope.lab.runner import Options
-from tightrope.numbers_in import real_wrong, whole_wrong
+from tightrope.numbers_in import real_wrong, whole, whole_wrong
+from tightrope.problems.reading import all_of
 
 ENGINES = ("local", "ray")
+
+
+def together(*readers: Callable[[], Any]) -> list[Any]:
+    """What each of them returns, or the mistakes of all at once."""
+    return list(all_of({str(i): read for i, read in enumerate(readers)}).values())
+
+
+def counts(least: int = 1, **given: int | None) -> list[Callable[[], int | None]]:
+    """For `together`: options that are whole numbers, or were not given."""
+    return [lambda name=name, n=n: None if n is None else whole(f"--{name}", n, least) for name, n in given.items()]
+
+
+def one_of(name: str, given: str, known: Iterable[str]) -> str:
+    """A name that there is."""
+    if given not in known:
+        raise InputError(f"{name}: unknown {given!r}; {suggest(given, known)}")
+    return given
 
 
 def run_options(workers: int | None, engine: str, address: str | None, wait: bool, checkpoint: float) -> Options:

@@ -18,9 +18,12 @@ from tightrope.lab.board import Board
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tightrope.lab.compiling import Watch
+
 LINE_SECONDS = 5.0  # between the plain lines
 SPARK_SECONDS = 0.25  # between the values of a sparkline
 COMPILING = "compiling (once, then kept on disk)"
+STARTING = "starting"
 
 
 @contextmanager
@@ -28,11 +31,18 @@ def shown(title: str, quiet: bool) -> Iterator[Callable[[Board], None] | None]:
     """What `run_spec` calls with its board, for as long as the block lasts."""
     if quiet:
         yield None
-    elif sys.stderr.isatty():
-        with _bar() as progress:
-            yield _Bar(progress, title).show
-    else:
-        yield _Lines(title).show
+        return
+    from tightrope.lab.compiling import Watch
+
+    watch = Watch()
+    try:
+        if sys.stderr.isatty():
+            with _bar() as progress:
+                yield _Bar(progress, title, watch).show
+        else:
+            yield _Lines(title, watch).show
+    finally:
+        watch.end()
 
 
 class _Two(Progress):
@@ -58,8 +68,8 @@ def _bar() -> _Two:
 
 
 class _Bar:
-    def __init__(self, progress: _Two, title: str):
-        self.progress, self.title = progress, title
+    def __init__(self, progress: _Two, title: str, watch: Watch):
+        self.progress, self.title, self.watch = progress, title, watch
         self.task = progress.add_task(title, total=None, episodes="", left="")
         self.histories: dict[str, History] = {}
         self.last = 0.0
@@ -73,7 +83,7 @@ class _Bar:
             self.task,
             total=total if done else None,
             completed=done,
-            description=f"{self.title}: {COMPILING}" if waiting else self.title,
+            description=f"{self.title}: {_beginning(self.watch)}" if waiting else self.title,
             episodes=f"{runs(board)}{done:,}/{total:,} episodes",
             left=left(board),
         )
@@ -98,7 +108,8 @@ class _Bar:
 
 
 class _Lines:
-    def __init__(self, title: str):
+    def __init__(self, title: str, watch: Watch):
+        self.watch = watch
         self.title, self.last = title, time.perf_counter() - LINE_SECONDS + 1.0
         self.told = _Told(lambda line: print(line, file=sys.stderr, flush=True))
 
@@ -110,10 +121,15 @@ class _Lines:
         self.last = now
         done, total = board.episodes_done, board.episodes_total
         if done == 0:
-            text = COMPILING
+            text = _beginning(self.watch)
         else:
             text = ", ".join(filter(None, (f"{runs(board)}{done:,}/{total:,} episodes", numbers(board), left(board))))
         print(f"{self.title}: {text}", file=sys.stderr, flush=True)
+
+
+def _beginning(watch: Watch) -> str:
+    """What takes its time before the first episode."""
+    return COMPILING if watch.seen else STARTING
 
 
 class _Told:

@@ -13,11 +13,11 @@ from rich.table import Table
 
 from tightrope.cli.figure import write_product
 from tightrope.cli.making import make_runs
+from tightrope.cli.options import counts, together
 from tightrope.errors import InputError
 from tightrope.lab.mistakes import Mistakes
 from tightrope.lab.rates import LOWER_BOUND, SUM, Slope, measures, read_ladder, slopes, summary
 from tightrope.lab.spec_checks import Spec, check_spec
-from tightrope.numbers_in import whole
 from tightrope.show.figures.rates import draw_rates
 from tightrope.show.style import rendered
 
@@ -28,10 +28,12 @@ def measure_rates(
     asked: dict[str, Any], settings: list[str], out: Path | None, workers: int | None, quiet: bool
 ) -> None:
     """`asked`: problem, losses, learner, preset, episodes, points, seeds as given on the command line."""
-    whole("--points", asked["points"], least=2)
-    seeds = whole("--seeds", asked["seeds"], least=1)
-    ladder = read_ladder(asked["episodes"], asked["points"])
-    tables = _tables(asked, settings)
+    *_, seeds, ladder, tables = together(
+        *counts(2, points=asked["points"]),
+        *counts(workers=workers, seeds=asked["seeds"]),
+        lambda: read_ladder(asked["episodes"], max(2, asked["points"])),
+        lambda: _tables(asked, settings, _some_length(asked)),
+    )
     specs = [_spec(tables, K, seeds) for K in ladder]
     folder = Path("results") / f"rates-{asked['learner']}-{asked['problem']}-{asked['losses']}" if out is None else out
     results = make_runs(specs, folder, workers, quiet, "rates")
@@ -59,25 +61,34 @@ def measure_rates(
         console.print(write_product(folder / name, bytes_), markup=False)
 
 
-def _tables(asked: dict[str, Any], settings: list[str]) -> dict[str, dict[str, Any]]:
-    """The tables of a spec, with `--set learner.alpha=0.1` read as TOML reads it."""
+def _some_length(asked: dict[str, Any]) -> int:
+    """A number of episodes for which the other settings can be judged, also where those asked for are wrong."""
+    try:
+        return read_ladder(asked["episodes"], max(2, asked["points"]))[0]
+    except InputError:
+        return 1000
+
+
+def _tables(asked: dict[str, Any], settings: list[str], episodes: int) -> dict[str, dict[str, Any]]:
+    """The tables of a spec, with `--set learner.alpha=0.1` read as TOML reads it; judged for so many episodes."""
     tables: dict[str, dict[str, Any]] = {
         "problem": {"name": asked["problem"]},
         "losses": {"kind": asked["losses"]},
         "learner": {"name": asked["learner"]} | ({"preset": asked["preset"]} if asked["preset"] else {}),
     }
-    for given in settings:
-        field, equals, text = given.partition("=")
-        table, dot, key = field.strip().partition(".")
-        if not equals or not dot or table not in TABLES or not key:
-            raise InputError(f"--set: {given!r}, wanted TABLE.KEY=VALUE with TABLE one of {', '.join(TABLES)}")
-        try:
-            tables[table][key] = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
-            raise InputError(
-                f"--set: {given!r}: {text!r} is not a value as TOML writes it (text needs quotes)"
-            ) from None
+    together(*(lambda given=given: _set(tables, given) for given in settings), lambda: _spec(tables, episodes, 1))
     return tables
+
+
+def _set(tables: dict[str, dict[str, Any]], given: str) -> None:
+    field, equals, text = given.partition("=")
+    table, dot, key = field.strip().partition(".")
+    if not equals or not dot or table not in TABLES or not key:
+        raise InputError(f"--set: {given!r}, wanted TABLE.KEY=VALUE with TABLE one of {', '.join(TABLES)}")
+    try:
+        tables[table][key] = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        raise InputError(f"--set: {given!r}: {text!r} is not a value as TOML writes it (text needs quotes)") from None
 
 
 def _spec(tables: dict[str, dict[str, Any]], episodes: int, seeds: int) -> Spec:

@@ -11,13 +11,12 @@ from rich.console import Console
 from rich.table import Table
 
 from tightrope.cli.making import make_runs
-from tightrope.errors import InputError, suggest
+from tightrope.cli.options import counts, one_of, together
 from tightrope.lab.mistakes import Mistakes
 from tightrope.lab.runner import Results
 from tightrope.lab.spec_checks import Spec, check_spec
 from tightrope.lab.store import Store
 from tightrope.lab.summary import summarise
-from tightrope.numbers_in import whole_wrong
 
 EXPERIMENTS = ("figure1",)
 
@@ -26,12 +25,7 @@ def reproduce_experiment(
     what: str, episodes: int, seeds: int, out: Path | None, workers: int | None, quiet: bool
 ) -> None:
     """Make runs, figure and summary, and say what was found."""
-    if what not in EXPERIMENTS:
-        raise InputError(f"EXPERIMENT: unknown {what!r}; {suggest(what, EXPERIMENTS)}")
-    given = (("--episodes", episodes), ("--seeds", seeds), ("--workers", 1 if workers is None else workers))
-    wrong = [f"{name}: {text}" for name, value in given if (text := whole_wrong(value, 1))]
-    if wrong:
-        raise InputError(wrong)
+    together(lambda: one_of("EXPERIMENT", what, EXPERIMENTS), *counts(episodes=episodes, seeds=seeds, workers=workers))
     begun = time.perf_counter()
     folder = Path("results") / what if out is None else out
     spec = figure1_spec(episodes, seeds)

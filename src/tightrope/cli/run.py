@@ -12,10 +12,11 @@ from rich.table import Table
 
 from tightrope.cli.doctor import error_lines
 from tightrope.cli.making import make_runs
+from tightrope.cli.options import run_options, together
 from tightrope.cli.runs import wide_console
 from tightrope.lab.plan import Plan, read_plan
 from tightrope.lab.query import rows_of
-from tightrope.lab.runner import Options, Results
+from tightrope.lab.runner import Results
 from tightrope.lab.spec_checks import Spec
 from tightrope.lab.store import Store
 from tightrope.lab.summary import band
@@ -25,9 +26,9 @@ MOST_ROWS = 40  # of a table on the terminal
 MOST_ASKED = 24  # settings of a sweep that the doctor looks at
 
 
-def run_spec_file(path: Path, out: Path | None, options: Options, quiet: bool, dry_run: bool = False) -> None:
-    """Read the spec, make its runs, show what came out."""
-    plan = read_plan(path)
+def run_spec_file(path: Path, out: Path | None, how: Sequence[Any], quiet: bool, dry_run: bool = False) -> None:
+    """Read the spec, make its runs, show what came out; `how`: what `run_options` takes."""
+    options, plan = together(lambda: run_options(*how), lambda: read_plan(path))
     folder = Path("results") / plan.name if out is None else out
     if dry_run:
         from tightrope.cli.dry_run import tell_dry_run

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tightrope.cli.making import say
+from tightrope.cli.options import one_of, together
 from tightrope.errors import InputError, suggest
 from tightrope.lab.query import FINAL, FIRST, DamagedRunsWarning, runs
 
@@ -19,10 +20,7 @@ FORMATS = ("table", "csv", "json")
 
 def list_runs(folder: Path, where: str | None, columns: str | None, limit: int, form: str) -> None:
     """A table of the first runs, or all of them for another program to read."""
-    if form not in FORMATS:
-        raise InputError(f"--format: unknown {form!r}; {suggest(form, FORMATS)}")
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; expected one with runs")
+    together(lambda: one_of("--format", form, FORMATS), lambda: _check(folder))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DamagedRunsWarning)
         found = runs(folder, where)
@@ -40,6 +38,11 @@ def list_runs(folder: Path, where: str | None, columns: str | None, limit: int, 
         sys.stdout.write(found.write_json() + "\n")
     else:
         _show(found, limit, columns is not None, folder)
+
+
+def _check(folder: Path) -> None:
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; expected one with runs")
 
 
 def _show(found: Any, limit: int, asked: bool, folder: Path) -> None:

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from tightrope.cli.making import while_making
+from tightrope.cli.options import run_options, together
 from tightrope.cli.progress import shown
 from tightrope.errors import InputError
 from tightrope.lab.plan import Plan, read_plan
-from tightrope.lab.runner import Options
 from tightrope.lab.store import Store
 from tightrope.lab.tuning import Found, Score, tune
 
 
-def tune_spec_file(path: Path, out: Path | None, options: Options, quiet: bool) -> None:
-    """Read the spec, search, and show the best settings beside the spec's own."""
+def tune_spec_file(path: Path, out: Path | None, how: Sequence[Any], quiet: bool) -> None:
+    """Read the spec, search, and show the best settings beside the spec's own; `how`: what `run_options` takes."""
+    options, plan = together(lambda: run_options(*how), lambda: _plan(path))
+    folder = Path("results") / plan.name if out is None else out
+    store = Store(folder)
+    store.check()
+    with while_making(folder), shown(plan.name, quiet) as show:
+        found = tune(plan, store, path.parent, options, show)
+    _tell(Console(highlight=False), plan, found)
+
+
+def _plan(path: Path) -> Plan:
+    """A spec with ranges, and without a grid."""
     plan = read_plan(path)
     wrong = []
     if plan.tune is None:
@@ -27,12 +40,7 @@ def tune_spec_file(path: Path, out: Path | None, options: Options, quiet: bool) 
         wrong.append(f"{path}: sweep: a grid; expected ranges in [tune] alone for a search")
     if wrong:
         raise InputError(wrong)
-    folder = Path("results") / plan.name if out is None else out
-    store = Store(folder)
-    store.check()
-    with while_making(folder), shown(plan.name, quiet) as show:
-        found = tune(plan, store, path.parent, options, show)
-    _tell(Console(highlight=False), plan, found)
+    return plan
 
 
 def _tell(console: Console, plan: Plan, found: Found) -> None:

@@ -105,8 +105,9 @@ class GrowingTables:
     def fold(self) -> float:
         """Add the lightest segment that nothing is mixed after to its successor, which lends it its epoch's norm.
 
-        Returns a bound on what that changes in a log-policy of states seen later: with |phi| <= 1 and sigma in (0, 1), the
-        loss part changes by at most |w| and the bonus part by at most beta. 0 where mixing follows every segment.
+        Returns a bound on what that changes in an action's exponent at states seen later: with |phi| <= 1 and sigma in (0, 1),
+        the loss part changes by at most |w| and the bonus part by at most beta. A log-policy, once normalised, may change by
+        twice that, which whoever adds these bounds up counts. 0 where mixing follows every segment.
         """
         segments, n = self.segments, int(self.segments.count[0])
         mass = np.linalg.norm(segments.weights[:n], axis=2).max(axis=1) + np.abs(segments.beta[:n])

@@ -11,7 +11,7 @@ from tightrope.lab.runner import Options, jobs_of
 from tightrope.lab.spec_checks import Spec
 from tightrope.lab.store import Store
 from tightrope.lab.work import Job
-from tightrope.recorder import recorded_episodes
+from tightrope.recorder import every_by_default, recorded_episodes
 from tightrope.run_files import in_gallery
 from tightrope.simulation import Simulation
 
@@ -88,7 +88,7 @@ def _bytes(spec: Spec) -> int:
     """What a run takes on the disk when nothing is gained by compressing it."""
     cmdp, document = spec.cmdp, spec.document
     H, S, A, d, m, K = cmdp.horizon, cmdp.n_states, cmdp.n_actions, cmdp.dim, cmdp.n_constraints, document.episodes
-    every = document.record_every or -(-K // 1000)
+    every = document.record_every or every_by_default(K)
     curves = len(recorded_episodes(K, every)) * (4 + 3 * m)
     policies = 3 * H * S * A + H * d
     trace = K * (2 * H + 1 + H * m + H * d + 2 + 3 * m + H * S * A) if document.trace else 0

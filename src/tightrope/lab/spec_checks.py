@@ -22,6 +22,7 @@ from tightrope.learners import Learner, describe
 from tightrope.numbers_in import whole_wrong
 from tightrope.oracle.feasibility import feasible_budgets
 from tightrope.problems.cmdp import LinearCMDP
+from tightrope.recorder import every_by_default
 from tightrope.safe_files import plain
 from tightrope.text_in import read_text
 
@@ -53,15 +54,20 @@ class Spec:
         return losses.make(self.losses_kind, self.cmdp, self.document.episodes, **given)
 
     def key(self, seed: int) -> str:
-        """A short name for everything that determines the run with this seed; its folder's name."""
+        """A short name for everything that determines the run with this seed; its folder's name.
+
+        A setting left out and the same setting spelt out as it is by default are one run.
+        """
+        document = self.document
+        own = losses.parameters(self.losses_kind) if self.prices is None else {}
         determines = {
             "tightrope": __version__,
             "problem": self.cmdp.digest,
-            "losses": {"kind": self.losses_kind, "seed": seed} | self.losses_parameters,
+            "losses": own | {"kind": self.losses_kind, "seed": seed} | self.losses_parameters,
             "learner": describe(self.learner),
-            "episodes": self.document.episodes,
-            "record_every": self.document.record_every,
-            "trace": self.document.trace,
+            "episodes": document.episodes,
+            "record_every": document.record_every or every_by_default(document.episodes),
+            "trace": document.trace,
             "seed": seed,
         }
         if self.prices is not None:  # what the file says counts, not what it is called

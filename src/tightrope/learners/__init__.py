@@ -8,7 +8,7 @@ from typing import Any
 
 from tightrope.errors import InputError, suggest
 from tightrope.learners.pdpo import PDPO, settings_names
-from tightrope.learners.protocol import Episode, Learner, Player, Sizes, describe
+from tightrope.learners.protocol import Episode, Learner, Player, Sizes, describe, read_sizes
 from tightrope.problems.cmdp import LinearCMDP
 
 # Where each algorithm is: a file of this folder, and the class of its settings.
@@ -77,7 +77,7 @@ def make(name: str, cmdp: LinearCMDP | Sizes, episodes: int, preset: str = "prac
     ]
     if wrong:
         raise InputError(wrong)
-    return getattr(kind, preset)(cmdp, episodes, **overrides)
+    return getattr(kind, preset)(read_sizes(cmdp), episodes, **overrides)
 
 
 __all__ = [

@@ -20,7 +20,7 @@ import numpy as np
 from tightrope.engine.episode import Options, Record
 from tightrope.learners.compiled import CompiledPlayer
 from tightrope.learners.pdpo import PDPO
-from tightrope.learners.protocol import Episode, Sizes
+from tightrope.learners.protocol import Episode, Sizes, read_sizes
 from tightrope.problems.cmdp import LinearCMDP
 
 FIRST = 1000  # episodes that the first settings are for
@@ -52,6 +52,7 @@ class Doubling:
 
 def doubling(cmdp: LinearCMDP | Sizes, overrides: dict[str, Any]) -> Doubling:
     """The learner, its overrides checked."""
+    cmdp = read_sizes(cmdp)
     made = Doubling(Sizes(cmdp.n_actions, cmdp.horizon, cmdp.dim, cmdp.n_constraints), MappingProxyType(overrides))
     made.settings_at(0)
     return made

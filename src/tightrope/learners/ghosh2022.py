@@ -47,6 +47,7 @@ class Ghosh2022(EngineSettings):
     knowledge: str = "given"  # "oracle": xi comes from Slater's constant, which the problem's model told
 
     name: ClassVar[str] = "ghosh2022"
+    from_oracle: ClassVar[tuple[str, ...]] = ("xi",)  # settings that `knowledge` is about
     declared_rate: ClassVar[float] = 0.5  # regret and violation are O(K^rate) where losses do not change
 
     @classmethod

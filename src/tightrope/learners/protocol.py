@@ -10,7 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from tightrope.errors import InputError
 from tightrope.problems.cmdp import LinearCMDP
+from tightrope.problems.reading import shown
 from tightrope.problems.tables import Floats, Ints
 
 
@@ -67,6 +69,15 @@ class Sizes:
     horizon: int
     dim: int
     n_constraints: int = 1
+
+
+def read_sizes(cmdp: Any) -> LinearCMDP | Sizes:
+    """What a preset can be made for."""
+    if not isinstance(cmdp, LinearCMDP | Sizes):
+        raise InputError(
+            f"cmdp: {shown(cmdp)}, wanted a LinearCMDP, such as tr.problems.make returns, or tr.learners.Sizes"
+        )
+    return cmdp
 
 
 def describe(learner: Any) -> dict[str, Any]:

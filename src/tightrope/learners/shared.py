@@ -23,6 +23,10 @@ class NumberSettings:
 
     name: ClassVar[str]
 
+    def __new__(cls, *_: Any, **given: Any) -> Self:
+        check_settings(cls, given)
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
         wrong = []
         for f in fields(self):

@@ -29,7 +29,8 @@ def q_values(cmdp: LinearCMDP, policy: Any, weights: Any) -> Floats:
 
 def start_value(cmdp: LinearCMDP, policy: Any, weights: Any) -> float:
     """The value of a whole episode: the mean of V_1 over the initial distribution."""
-    return float(cmdp.initial_distribution @ values(cmdp, policy, weights)[0])
+    first = values(cmdp, policy, weights)[0]
+    return float(cmdp.initial_distribution @ first)
 
 
 def occupancy(cmdp: LinearCMDP, policy: Any) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tightrope.errors import InputError
 from tightrope.problems.cmdp import LinearCMDP
-from tightrope.problems.reading import read_bounds, read_floats
+from tightrope.problems.reading import read_bounds, read_floats, shown
 from tightrope.problems.tables import Floats
 
 ROW_TOLERANCE = 1e-8  # how far from 1 a policy's probabilities in one state may sum
@@ -25,8 +25,16 @@ def read_array(name: str, given: Any, wanted: tuple[int, ...], letters: str) -> 
     return array
 
 
+def read_problem(cmdp: Any) -> LinearCMDP:
+    """A problem with a model."""
+    if not isinstance(cmdp, LinearCMDP):
+        raise InputError(f"cmdp: {shown(cmdp)}, wanted a LinearCMDP, such as tr.problems.make returns")
+    return cmdp
+
+
 def read_policy(cmdp: LinearCMDP, policy: Any) -> Floats:
     """[H, S, A]: non-negative, each row summing to 1."""
+    read_problem(cmdp)
     wanted = (cmdp.horizon, cmdp.n_states, cmdp.n_actions)
     array = read_array("policy", policy, wanted, "[H, S, A]")
     if array.min() < -ROW_TOLERANCE:
@@ -42,11 +50,13 @@ def read_policy(cmdp: LinearCMDP, policy: Any) -> Floats:
 
 def read_weights(cmdp: LinearCMDP, weights: Any, name: str = "weights") -> Floats:
     """[H, d]"""
+    read_problem(cmdp)
     return read_array(name, weights, (cmdp.horizon, cmdp.dim), "[H, d]")
 
 
 def read_budgets(cmdp: LinearCMDP, budgets: Any) -> Floats:
     """[m]: those given, or the problem's own."""
+    read_problem(cmdp)
     if budgets is None:
         return cmdp.budgets
     return read_array("budgets", read_bounds("budgets", budgets), (cmdp.n_constraints,), "[m]")

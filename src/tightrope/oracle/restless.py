@@ -14,7 +14,7 @@ from tightrope.errors import InputError
 from tightrope.numbers_in import whole
 from tightrope.oracle.best import best_policy
 from tightrope.oracle.evaluation import feature_occupancy
-from tightrope.oracle.reading import read_array
+from tightrope.oracle.reading import read_array, read_problem
 from tightrope.problems.cmdp import LinearCMDP
 from tightrope.problems.tables import Floats, Ints
 
@@ -29,6 +29,7 @@ def restless_losses(cmdp: LinearCMDP, profiles: Floats, sequence: Ints, at: Ints
     profiles, sequence: [L, H, d] and [K], as in `losses.Profiles`.
     stretch: episodes that share a policy; 1 compares with the best policy of each episode.
     """
+    read_problem(cmdp)
     n = whole("stretch", stretch, 1)
     weights = read_array("profiles", profiles, (len(profiles), cmdp.horizon, cmdp.dim), "[L, H, d]")
     needed = len(np.unique(sequence)) if n == 1 else -(-len(sequence) // n)

@@ -40,6 +40,21 @@ class Units:
     loss: Scale
     costs: tuple[Scale, ...]
 
+    @property
+    def sentence(self) -> str:
+        """What the inner numbers are in the user's units; empty where they are the same."""
+        parts = [] if self.loss.plain else [f"a loss of 1 is {self.loss.width:.4g} of your rewards"]
+        for i, scale in enumerate(self.costs):
+            of = f" of constraint {i}" if len(self.costs) > 1 else ""
+            if not scale.plain:
+                parts.append(f"a cost of 1{of} is {scale.width:.4g} of your utilities")
+        return "; ".join([*parts, "both count down from the largest"]) if parts else ""
+
+    def limit(self, i: int, total: float, horizon: int) -> str:
+        """What a cost total of an episode is as a utility, in words; empty where costs are the user's own."""
+        scale = self.costs[i]
+        return "" if scale.plain else f" (a utility of {scale.total_outward(total, horizon):.6g})"
+
 
 def scale_of(name: str, values: np.ndarray) -> Scale:
     """Return the scale that maps the range of `values` onto [0, 1], largest value to 0."""

@@ -139,7 +139,7 @@ def policies(kept: Kept) -> dict[str, Floats]:
 
 
 def policy_table(kept: Kept) -> pl.DataFrame:
-    """`policy`, `action`, `step`, `state`, `probability`, of the states that matter (see `MOST_STATES`)."""
+    """`policy`, `action`, `step` (from 1), `state`, `probability`, of the states that matter (see `MOST_STATES`)."""
     import polars as pl
 
     states = visited_states(kept)
@@ -147,13 +147,13 @@ def policy_table(kept: Kept) -> pl.DataFrame:
     for name, policy in policies(kept).items():
         H, _, A = policy.shape
         step, state, action = np.meshgrid(np.arange(H), np.arange(len(states)), np.arange(A), indexing="ij")
-        columns = {"action": action, "step": step, "state": states[state], "probability": policy[:, states]}
+        columns = {"action": action, "step": step + 1, "state": states[state], "probability": policy[:, states]}
         parts.append(pl.DataFrame({key: np.ravel(x) for key, x in columns.items()}).with_columns(policy=pl.lit(name)))
     return pl.concat(parts)
 
 
 def occupancy_table(kept: Kept) -> pl.DataFrame:
-    """`policy`, `step`, `state`, `probability` of being there, for the run's average and for the best in hindsight."""
+    """`policy`, `step` (from 1), `state`, `probability` of being there, for the run's average and for the best in hindsight."""
     import polars as pl
 
     from tightrope.oracle.evaluation import occupancy
@@ -167,7 +167,7 @@ def occupancy_table(kept: Kept) -> pl.DataFrame:
     for name, pairs in found.items():
         table = pairs.sum(axis=2)[:, states]  # [H, n]
         step, state = np.meshgrid(np.arange(len(table)), states, indexing="ij")
-        columns = {"step": step.ravel(), "state": state.ravel(), "probability": table.ravel()}
+        columns = {"step": step.ravel() + 1, "state": state.ravel(), "probability": table.ravel()}
         parts.append(pl.DataFrame(columns).with_columns(policy=pl.lit(name)))
     return pl.concat(parts)
 

@@ -46,7 +46,19 @@ def draw(kind: str, collection: Collection, choice: Choice) -> Drawn:
     """A figure by name."""
     if kind not in KINDS:
         raise InputError(f"KIND: unknown {kind!r}; {suggest(kind, KINDS)}")
+    check_choice(kind, choice)
     return KINDS[kind](collection, choice)
+
+
+def check_choice(kind: str, choice: Choice) -> None:
+    """Refuse what a kind of figure has no use for."""
+    wrong = [
+        f"--{name}: not an option of {kind!r}; expected with {' or '.join(users)} alone"
+        for name, users in USERS.items()
+        if kind in KINDS and kind not in users and getattr(choice, name) != getattr(Choice(), name)
+    ]
+    if wrong:
+        raise InputError(wrong)
 
 
 def _curves(collection: Collection, choice: Choice) -> Drawn:
@@ -154,6 +166,11 @@ def one_run(collection: Collection, key: str | None, traced: bool = False) -> Ke
     return found[0]
 
 
+USERS = {  # which kinds use what one may choose
+    "interval": ("curves", "duals"),
+    "run": ("decomposition", "occupancy", "policy"),
+    "against": ("forest",),
+}
 KINDS: dict[str, Callable[[Collection, Choice], Drawn]] = {
     "curves": _curves,
     "decomposition": _decomposition,

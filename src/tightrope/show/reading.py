@@ -132,22 +132,43 @@ def _runs_below(folder: Path) -> tuple[list[Found], list[str]]:
 
 
 def group_names(specs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A name for each spec from what differs between them, seeds aside: the learner's, and the settings that vary."""
-    return _names([{key: x for key, x in flattened(spec) if key not in UNTOLD} for spec in specs])
+    """A name for each spec from what differs between them, seeds aside: the learner's, and the settings that vary.
+
+    Where specs have several lengths, the number of episodes stands for all that goes with it, such as the steps of a preset.
+    """
+    full = [{key: x for key, x in flattened(spec) if key not in UNTOLD} for spec in specs]
+    names, fine = _names(_without_what_follows(specs, full)), _names(full)
+    return names if len(set(names)) == len(set(fine)) else fine  # short ones that tell less apart are of no use
 
 
 def series_names(specs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The same for specs of several lengths that are to be one series: without what goes with the number of episodes.
+    """The same for specs of several lengths that are to be one series: without the number of episodes either."""
+    full = [{key: x for key, x in flattened(spec) if key not in (*UNTOLD, *LENGTH)} for spec in specs]
+    lengths = [str(spec["episodes"]) for spec in specs]
+    names, fine = _names(_without_what_follows(specs, full)), _names(full)
+    return names if len(set(zip(lengths, names))) == len(set(zip(lengths, fine))) else fine
 
-    That is a setting of which a learner has no value at two lengths, such as the steps of a preset: it tells no series apart.
-    """
-    flat = [{key: x for key, x in flattened(spec) if key not in (*UNTOLD, *LENGTH)} for spec in specs]
-    lengths: dict[tuple[str, str, str], set[int]] = {}  # of learner, setting and value: where it occurs
+
+def _without_what_follows(
+    specs: Sequence[Mapping[str, Any]], flat: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Settings without those that go with the number of episodes: of which a learner has no value at two lengths."""
+
+    def whose(key: str, one: Mapping[str, Any]) -> str:
+        return str(one.get("learner.name")) if key.startswith("learner.") else ""
+
+    lengths: dict[tuple[str, ...], set[int]] = {}  # of a learner, and of the values of its settings: where they occur
     for spec, one in zip(specs, flat):
         for key, x in one.items():
-            lengths.setdefault((str(one.get("learner.name")), key, repr(x)), set()).add(spec["episodes"])
-    shared = {(learner, key) for (learner, key, _), found in lengths.items() if len(found) > 1}
-    return _names([{k: x for k, x in one.items() if (str(one.get("learner.name")), k) in shared} for one in flat])
+            for what in ((whose(key, one),), (whose(key, one), key, repr(x))):
+                lengths.setdefault(what, set()).add(spec["episodes"])
+    shared = {what[:2] for what, found in lengths.items() if len(found) > 1 or len(lengths[what[:1]]) == 1}
+    return [{k: x for k, x in one.items() if not _may_follow(k) or (whose(k, one), k) in shared} for one in flat]
+
+
+def _may_follow(key: str) -> bool:
+    """Whether a default of this setting may go with the number of episodes."""
+    return key == "record_every" or (key.startswith("learner.") and key != "learner.name")
 
 
 def _names(flat: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -23,13 +23,20 @@ ADDRESS = "127.0.0.1"
 NAMES = (ADDRESS, "localhost")
 
 
+def check(folder: Path, port: int) -> None:
+    """Tell at once what keeps a folder from being served there."""
+    wrong, bad = [], whole_wrong(port, 0)
+    if bad is not None or port > 65535:
+        wrong.append(f"--port: {bad or f'{port}, wanted at most 65535'}")
+    if folder.exists() and not folder.is_dir():
+        wrong.append(f"{folder}: not a folder; expected one with runs, or one that is still to come")
+    if wrong:
+        raise InputError(wrong)
+
+
 def server(folder: Path, port: int = 0) -> ThreadingHTTPServer:
     """A server of the page of a folder, on the loopback address; `serve_forever` runs it."""
-    wrong = whole_wrong(port, 0)
-    if wrong is not None or port > 65535:
-        raise InputError(f"--port: {wrong or f'{port}, wanted at most 65535'}")
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: not a folder; expected one with runs, or one that is still to come")
+    check(folder, port)
     page = Pages(folder)
     try:
         return _Server((ADDRESS, port), lambda *given: _Handler(page, *given))

@@ -48,6 +48,11 @@ class Case:
     def horizon(self) -> int:
         return self.sizes.horizon
 
+    def outer(self, i: int, total: float) -> str:
+        """A cost total of an episode in the user's own units, in words; empty where they are ours."""
+        units = None if self.cmdp is None else self.cmdp.units
+        return "" if units is None else units.limit(i, total, self.horizon)
+
     @property
     def warm(self) -> bool:
         return self.learner.restart == "warm"

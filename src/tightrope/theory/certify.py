@@ -18,6 +18,7 @@ from tightrope.errors import InputError
 from tightrope.learners.pdpo import PDPO
 from tightrope.oracle import BestPolicy, best_policy, slater
 from tightrope.problems.cmdp import LinearCMDP
+from tightrope.problems.reading import shown
 from tightrope.recorder import Trace
 from tightrope.run import Run
 from tightrope.theory.decomposition import Decomposition, decompose, identities
@@ -78,6 +79,8 @@ def certify(run: Run, delta: float = 0.1, progress: Callable[[int, int], None] |
     delta: with which the paper's radii are taken; the events may fail with this probability.
     progress: called with the episodes done and all of them.
     """
+    if not isinstance(run, Run):
+        raise InputError(f"certify: {shown(run)}, wanted a Run, such as simulate(..., trace=True) or Run.load gives")
     learner, trace = _learner(run), _trace(run)
     if not (isinstance(delta, float) and 0.0 < delta < 1.0):
         raise InputError(f"certify: delta: {delta!r}, wanted a number between 0 and 1")

@@ -64,7 +64,9 @@ def judge(case: Case) -> Report:
 def facts(case: Case) -> dict[str, str]:
     """What the findings rest on, in words."""
     told = {"episodes": f"{case.episodes:,}", "horizon": str(case.horizon)}
-    told["budgets"] = ", ".join(f"{b:g}" for b in case.budgets)
+    told["budgets"] = ", ".join(f"{b:g}{case.outer(i, float(b))}" for i, b in enumerate(case.budgets))
+    if case.cmdp is not None and case.cmdp.units is not None and case.cmdp.units.sentence:
+        told["units"] = case.cmdp.units.sentence
     if case.slater is not None:
         told["Slater's constant"] = f"{case.slater:.4g}, exact, from the oracle"
     if case.multipliers is not None:

@@ -36,14 +36,15 @@ def dual_checks(case: Case) -> Iterator[Finding]:
 def _nothing_to_do(case: Case, i: int) -> Finding:
     """A dual at zero is right where the budget cannot be exceeded."""
     b, dearest = float(case.budgets[i]), float(case.dearest[i])
+    most = f"{dearest:.4g}{case.outer(i, dearest)}"
     return Finding(
         "dual-inert",
         "info",
-        f"the dual{which(i, case.budgets)} has nothing to do: no policy costs more than {dearest:.4g}, so the budget {b:g} "
-        "holds by itself",
+        f"the dual{which(i, case.budgets)} has nothing to do: no policy costs more than {most}, so the budget "
+        f"{b:g}{case.outer(i, b)} holds by itself",
         b - dearest,
         f"max V_g = {dearest:.4g} <= b = {b:g}",
-        f"a budget below {dearest:.4g}, if it is to bind; gives up nothing",
+        f"a budget below {most}, if it is to bind; gives up nothing",
     )
 
 
@@ -53,7 +54,7 @@ def _inert(case: Case, i: int) -> Iterator[Finding]:
         yield Finding(
             "dual-inert",
             "error",
-            f"eta = 0: the dual{which(i, case.budgets)} never moves, and nothing enforces the budget {b:g}",
+            f"eta = 0: the dual{which(i, case.budgets)} never moves, and nothing enforces the budget {b:g}{case.outer(i, b)}",
             0.0,
             "eta > 0",
             f"eta = {64.0 / (H * math.sqrt(case.episodes)):.3g}; gives up nothing, the paper's dual has eta > 0",
@@ -63,12 +64,16 @@ def _inert(case: Case, i: int) -> Iterator[Finding]:
     dearest = float(case.dearest[i])
     if room > shift and dearest > b + shift:
         return
-    what = f"no episode costs more than H = {H}" if room <= shift else f"no policy costs more than {dearest:.4g}"
+    what = (
+        f"no episode costs more than H = {H}"
+        if room <= shift
+        else f"no policy costs more than {dearest:.4g}{case.outer(i, dearest)}"
+    )
     yield Finding(
         "dual-inert",
         "error",
-        f"the dual{which(i, case.budgets)} stays at 0, so the budget {b:g} is never enforced: it rises only for an episode "
-        f"that costs more than b + dual_drift/eta = {b + shift:,.4g}, and {what}",
+        f"the dual{which(i, case.budgets)} stays at 0, so the budget {b:g}{case.outer(i, b)} is never enforced: it rises only "
+        f"for an episode that costs more than b + dual_drift/eta = {b + shift:,.4g}, and {what}",
         shift,
         f"H - b = {room:.4g} <= dual_drift/eta = {shift:,.4g}"
         if room <= shift
@@ -93,7 +98,8 @@ def _effective(case: Case, i: int) -> Iterator[Finding]:
     yield Finding(
         "budget-effective",
         severity,
-        f"the budget that is enforced{which(i, case.budgets)} is {enforced:,.4g} at {at}, not {b:g}{beyond}",
+        f"the budget that is enforced{which(i, case.budgets)} is {enforced:,.4g}{case.outer(i, enforced)} at {at}, not "
+        f"{b:g}{case.outer(i, b)}{beyond}",
         enforced,
         f"b + dual_drift/eta + (dual_decay/eta) Y = {b:g} + {learner.dual_drift / learner.eta:,.4g} + "
         f"{learner.dual_decay / learner.eta:,.4g} * {dual:.3g} > b",

@@ -95,11 +95,14 @@ class Chunk:
         return self.contraction[self.place]
 
     def at(self, axes: str) -> Callable[..., str]:
-        """Words for a place whose indices mean: c channel, i constraint, b episode, h step, s state, a action."""
+        """Words for a place whose indices mean: c channel, i constraint, b episode, h step, s state, a action.
+
+        Episodes and steps count from 1 in words, as in the paper; the others from 0.
+        """
         words = {"c": "channel", "i": "constraint", "h": "step", "s": "state", "a": "action"}
 
         def say(*indices: int) -> str:
-            told = dict(zip(axes, indices))
+            told = {x: i + (x in "bh") for x, i in zip(axes, indices)}
             episode = f"episode {self.first + told['b']:,}"
             return ", ".join([episode, *(f"{words[x]} {told[x]}" for x in "hsaci" if x in told)])
 

@@ -84,10 +84,10 @@ class DualWatch:
         ceiling = constants.dual_ceiling(n)
         fine = n.c2 <= 8.0 * n.H**3 and n.decay <= 1.0
         before = np.concatenate([np.ones((1, dual.shape[1]), bool), np.logical_and.accumulate(self.small)[:-1]])
-        self.ceiling.take(dual, ceiling, before & fine, where=lambda k, i: f"episode {k:,}, constraint {i}")
+        self.ceiling.take(dual, ceiling, before & fine, where=lambda k, i: f"episode {k + 1:,}, constraint {i}")
         counts = stays[:, None] & self.small & (dual <= ceiling)
         most = constants.delta_max(n) + n.eta * self.margin
-        self.move.take(np.abs(after - dual), most, counts, where=lambda k, i: f"episode {k:,}, constraint {i}")
+        self.move.take(np.abs(after - dual), most, counts, where=lambda k, i: f"episode {k + 1:,}, constraint {i}")
 
     def _drifts(self, dual: Floats, after: Floats, stays: Bools) -> Bools:
         """[K]: whether the hypotheses of lem:lyap 1 hold; checks it."""
@@ -99,7 +99,7 @@ class DualWatch:
         sound = self.sound & regular & under & self.judges.fixed_start & (n.theta < 1.0)
         left = ((after**2).sum(axis=1) - (dual**2).sum(axis=1)) / 2.0
         right = -n.eta * self.judges.gamma * total + n.eta / n.alpha * self.divergence + constants.c_3(n)
-        self.drift.take(left, right, sound & stays, where="episode {:,}".format)
+        self.drift.take(left, right, sound & stays, where=lambda k: f"episode {k + 1:,}")
         return sound
 
     def _periods(self, dual: Floats, sound: Bools, since: Ints) -> None:
@@ -118,7 +118,7 @@ class DualWatch:
         left = (squares[ends] - squares[begins]) / 2.0
         right = -n.eta * self.judges.gamma * (sums[ends] - sums[begins]) + constants.c_4(n)
         counts = one_epoch & (unsound[ends] == unsound[begins])
-        self.period.take(left, right, counts, where=lambda i: f"episodes {begins[i]:,} to {ends[i]:,}")
+        self.period.take(left, right, counts, where=lambda i: f"episodes {begins[i] + 1:,} to {ends[i] + 1:,}")
 
     def _bounds(self, dual: Floats, sound: Bools, since: Ints) -> None:
         """The dual's bound counts as long as every earlier episode since it was zero did."""
@@ -130,7 +130,7 @@ class DualWatch:
         if self.setting.warm:  # later epochs do not start from zero
             counts &= since == 0
         length = np.sqrt((dual**2).sum(axis=1))
-        self.bound.take(length, constants.dual_bound(self.n), counts, where="episode {:,}".format)
+        self.bound.take(length, constants.dual_bound(self.n), counts, where=lambda k: f"episode {k + 1:,}")
 
     def _epochs(self, dual: Floats, since: Ints) -> None:
         """Sums over the episodes between two resets; the last of them stands apart, as in the proofs."""
@@ -158,7 +158,7 @@ class DualWatch:
         self.violation.take(over, bound, low[ends] & uncapped, where=say)
 
     def _say(self, starts: Ints, ends: Ints):
-        return lambda e, i: f"episodes {starts[e]:,} to {ends[e]:,}, constraint {i}"
+        return lambda e, i: f"episodes {starts[e] + 1:,} to {ends[e] + 1:,}, constraint {i}"
 
 
 def _without_last(amounts: Floats, starts: Ints, ends: Ints) -> Floats:

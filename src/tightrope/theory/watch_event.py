@@ -128,12 +128,16 @@ class EventWatch:
     def finish(self) -> list[Row]:
         n, diagonal = self.n, self.gram_after.ndim == 2
         logdet = np.log(self.gram_after).sum(axis=1) if diagonal else np.linalg.slogdet(self.gram_after)[1]
-        step = "step {}".format
-        self.potential.take(self.squares, 2.0 * logdet, where=step)
-        self.potential_low.take(logdet, self.squares, where=step)
-        self.potential_d.take(2.0 * logdet, 2.0 * n.d * math.log(n.K + 1.0), where=step)
+        self.potential.take(self.squares, 2.0 * logdet, where=_step)
+        self.potential_low.take(logdet, self.squares, where=_step)
+        self.potential_d.take(2.0 * logdet, 2.0 * n.d * math.log(n.K + 1.0), where=_step)
         self.count.take(len(self.setting.trace.epoch_starts), constants.epochs(n), where="all episodes")
         self.e3.take(self.expected.sum(), 2.0 * self.seen.sum() + constants.deviation(n), where="all episodes")
         events = (self.e1, self.e2, self.own, self.e3, self.size, self.step, self.bar, self.shut)
         counts = (self.count, self.determinant, self.ratio, self.potential, self.potential_low, self.potential_d)
         return rows_of([*events, *counts])
+
+
+def _step(h: int) -> str:
+    """In words steps count from 1."""
+    return f"step {h + 1}"

@@ -104,8 +104,8 @@ class PolicyWatch:
     def _end(self) -> None:
         if self.length and self.n.alpha > 0:
             bound = constants.mirror_descent(self.n, self.length, self.largest)
-            where = f"episodes {self.begun:,} to {self.begun + self.length - 1:,}"
-            self.descent.take(self.inner, bound, where=lambda h, s: f"{where}, step {h}, state {s}")
+            where = f"episodes {self.begun + 1:,} to {self.begun + self.length:,}"
+            self.descent.take(self.inner, bound, where=lambda h, s: f"{where}, step {h + 1}, state {s}")
 
     def finish(self) -> list[Row]:
         self._end()

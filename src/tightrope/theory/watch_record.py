@@ -123,7 +123,7 @@ class RecordWatch:
         for i in chunk.starts:
             if chunk.first + i > 0:
                 grown = float((chunk.epoch_logdet[chunk.place[i]] - chunk.epoch_logdet[chunk.place[i] - 1]).max())
-                self.epochs.take(LOG_2, grown, where=f"episode {chunk.first + i:,}")
+                self.epochs.take(LOG_2, grown, where=f"episode {chunk.first + i + 1:,}")
 
     def finish(self, star_values: Floats, best: BestPolicy) -> list[Row]:
         """star_values [K, 1+m]: those of pi* in every episode; best: the policy that it should be as good as."""
@@ -134,7 +134,7 @@ class RecordWatch:
         self._extremes()
         if run.occupancy is not None:
             mean = self.pairs / self.setting.episodes
-            self.occupancy.take(run.occupancy, mean, where="step {}, state {}, action {}".format)
+            self.occupancy.take(run.occupancy, mean, where=lambda h, s, a: f"step {h + 1}, state {s}, action {a}")
         if run.comparator is not None:
             self._comparator(run.comparator, best)
         checks = (self.happens, self.costs, self.losses, self.values, self.policies, self.sums, self.dual, self.exact)
@@ -195,8 +195,8 @@ class RecordWatch:
         if not setting.warm:
             starts = last_start(trace.epoch_starts, K)
             made[:-1][starts[1:] == np.arange(1, K)] = 0.0
-        self.dual.take(trace.dual[1:], made, where=lambda k, i: f"episode {k + 1:,}, constraint {i}")
-        self.dual.take(trace.dual[0], 0.0, where=lambda i: f"episode 0, constraint {i}")
+        self.dual.take(trace.dual[1:], made, where=lambda k, i: f"after episode {k + 1:,}, constraint {i}")
+        self.dual.take(trace.dual[0], 0.0, where=lambda i: f"before episode 1, constraint {i}")
 
 
 def next_duals(setting: Setting, dual: Floats, values: Floats) -> Floats:

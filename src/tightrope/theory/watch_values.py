@@ -119,7 +119,7 @@ class ValueWatch:
         self.contracted.take(self._bar_values(d), self.star_values[chunk.rows].T, where=chunk.at("cb"))
         mu = self._bar_mu(d, d.slater_pairs)
         costs = np.einsum("hid,nhd->ni", setting.cmdp.cost_weights, mu)
-        first = chunk.first
+        first = chunk.first + 1
         self.contracted.take(
             costs,
             self.slater_costs,

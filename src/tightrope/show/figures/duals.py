@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+SAME = 2e-3  # of the largest multiplier: lines that are closer cover each other
+
+
 @style.styled
 def draw_duals(frame: pl.DataFrame, multipliers: pl.DataFrame, interval: str = "t", note: str = "") -> Figure:
     """One panel a constraint.
@@ -28,9 +31,10 @@ def draw_duals(frame: pl.DataFrame, multipliers: pl.DataFrame, interval: str = "
     colours = dict(zip(groups(frame), style.colours()))
     for i, (axes, column) in enumerate(zip(figure.subplots(1, len(columns), squeeze=False)[0], columns)):
         draw_panel(axes, [c for c in curves if c.column == column])
-        for row in multipliers.filter(multipliers["constraint"] == i).iter_rows(named=True):
-            colour = colours.get(row["group"], style.GREY)
-            axes.axhline(row["multiplier"], color=colour, linestyle=":", linewidth=1.0, label=f"λ* of {row['group']}")
+        for multiplier, names in _lines(multipliers.filter(multipliers["constraint"] == i)):
+            colour = colours.get(names[0], style.GREY) if len(names) == 1 else style.GREY
+            whose = f"all {len(names)}" if len(names) == len(colours) > 1 else " and ".join(names)
+            axes.axhline(multiplier, color=colour, linestyle=":", linewidth=1.0, label=f"λ* of {whose}")
         axes.set_title("Dual against λ*" if len(columns) == 1 else f"Dual of constraint {i} against λ*")
         axes.set_ylabel("dual variable Y")
         axes.yaxis.set_major_formatter(style.short_number)
@@ -38,3 +42,16 @@ def draw_duals(frame: pl.DataFrame, multipliers: pl.DataFrame, interval: str = "
         axes.legend(loc="best")
     style.foot(figure, f"{words(min(c.seeds for c in curves), interval)}; dotted: multiplier in hindsight. {note}")
     return figure
+
+
+def _lines(multipliers: pl.DataFrame) -> list[tuple[float, list[str]]]:
+    """Multipliers with the groups that have them; those that no eye could tell apart are one."""
+    found: list[tuple[float, list[str]]] = []
+    largest = float(multipliers["multiplier"].max() or 0.0) if len(multipliers) else 0.0  # pyright: ignore[reportArgumentType]
+    for row in multipliers.iter_rows(named=True):
+        same = next((names for x, names in found if abs(x - row["multiplier"]) <= SAME * largest), None)
+        if same is None:
+            found.append((row["multiplier"], [row["group"]]))
+        else:
+            same.append(row["group"])
+    return found

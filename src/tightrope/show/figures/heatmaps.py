@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+LOOK: Any = {"vmin": 0.0, "vmax": 1.0, "origin": "lower", "rasterized": True}
 MOST_PANELS = 12
 
 
 @style.styled
 def draw_occupancy(frame: pl.DataFrame, note: str = "") -> Figure:
-    """One panel a policy: `policy`, `step`, `state`, `probability` of being there (any further columns are ignored)."""
+    """One panel a policy: `policy`, `step` (from 1), `state`, `probability` of being there (more columns are ignored)."""
     names = frame["policy"].unique(maintain_order=True).to_list()
     tables = [_table(frame.filter(frame["policy"] == name)) for name in names]
     return _panels(names, [tables], "probability of the state", note)
@@ -27,7 +28,7 @@ def draw_occupancy(frame: pl.DataFrame, note: str = "") -> Figure:
 
 @style.styled
 def draw_policy(frame: pl.DataFrame, note: str = "") -> Figure:
-    """A row a policy and a panel an action: `policy`, `action`, `step`, `state`, `probability` of the action there."""
+    """A row a policy and a panel an action: `policy`, `action`, `step` (from 1), `state`, `probability` of the action there."""
     names = frame["policy"].unique(maintain_order=True).to_list()
     actions = frame["action"].unique(maintain_order=True).to_list()[: MOST_PANELS // max(len(names), 1)]
     rows = [
@@ -41,8 +42,8 @@ def draw_policy(frame: pl.DataFrame, note: str = "") -> Figure:
 def _table(frame: pl.DataFrame) -> Floats:
     """[S, H]; a place that the frame does not have stays empty."""
     steps, states = frame["step"].to_numpy(), frame["state"].to_numpy()
-    table = np.full((int(states.max()) + 1, int(steps.max()) + 1), np.nan)
-    table[states, steps] = frame["probability"].to_numpy()
+    table = np.full((int(states.max()) + 1, int(steps.max())), np.nan)
+    table[states, steps - 1] = frame["probability"].to_numpy()
     return table
 
 
@@ -52,7 +53,8 @@ def _panels(titles: list[str], rows: list[list[Floats]], meaning: str, note: str
     grid = figure.subplots(len(rows), columns, squeeze=False, sharey=True)
     image = None
     for axes, title, table in zip(grid.ravel(), titles, [table for row in rows for table in row]):
-        image = axes.imshow(table, aspect="auto", cmap="cividis", vmin=0.0, vmax=1.0, origin="lower", rasterized=True)
+        extent = (0.5, table.shape[1] + 0.5, -0.5, table.shape[0] - 0.5)  # steps count from 1, states from 0
+        image = axes.imshow(table, extent=extent, aspect="auto", cmap="cividis", **LOOK)
         axes.set_title(title)
         axes.grid(False)
         _whole_ticks(axes)

@@ -58,7 +58,11 @@ def _one(kept: Kept, found: Certified, alone: bool) -> str:
     word = "others" if failures else "claims"
     table = _table(rest, "Claims that hold or do not apply")
     others = f"<details><summary>All {len(rest)} {word}</summary>{table}</details>"
-    content = f"<p>{sentence}</p>{shown}{others}"
+    units = kept.run.cmdp.units
+    note = (
+        "" if units is None or not units.sentence else f" Numbers are in the paper's units: {escape(units.sentence)}."
+    )
+    content = f"<p>{sentence}{note}</p>{shown}{others}"
     if alone:
         return content
     opened = " open" if failures else ""
@@ -81,7 +85,7 @@ def _table(rows: Sequence[Mapping[str, Any]], name: str) -> str:
     body = "".join(_row(row) for row in rows)
     return (
         f'<div class="wide" role="region" tabindex="0" aria-label="{name}"><table>'
-        f"<caption>{name}, each at its worst place</caption>"
+        f"<caption><span>{name}, each at its worst place</span></caption>"
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

@@ -8,6 +8,7 @@ from html import escape
 
 from tightrope import learners
 from tightrope.errors import TightropeError
+from tightrope.problems.cmdp import LinearCMDP
 from tightrope.show.reading import Collection, Kept
 from tightrope.theory import Finding, doctor
 
@@ -17,11 +18,13 @@ WORDS = {"error": "Error", "warning": "Warning", "info": "Worth knowing"}
 
 def diagnosis(collection: Collection) -> str:
     """The section's content; empty where no settings can be judged."""
-    told = []
+    told, units = [], ""
     for group in collection.groups[:MOST_GROUPS]:
-        found = examined(collection.of(group)[0])
+        kept = collection.of(group)[0]
+        found = examined(kept)
         if found is not None:
             told.append((group, found))
+            units = units or _units(kept.run.cmdp)
     if not told:
         return ""
     several = len(told) > 1
@@ -33,7 +36,13 @@ def diagnosis(collection: Collection) -> str:
     ]
     left = len(collection.groups) - MOST_GROUPS
     more = f'<p class="note">The first {MOST_GROUPS} settings are judged; {left} more are not.</p>' if left > 0 else ""
-    return "".join(parts) + more
+    return "".join(parts) + more + units
+
+
+def _units(cmdp: LinearCMDP) -> str:
+    """What the numbers are, where the problem was given in other units."""
+    told = "" if cmdp.units is None else cmdp.units.sentence
+    return f'<p class="note">In these findings {escape(told)}.</p>' if told else ""
 
 
 def examined(kept: Kept) -> Sequence[Finding] | None:

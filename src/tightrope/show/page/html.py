@@ -154,7 +154,7 @@ def _ends(collection: Collection) -> str:
         lines.append(f'<tr><th scope="row">{escape(row["group"])}</th>{cells}</tr>')
     caption = "Where the curves end, divided by the number of episodes: mean over runs, ± half of the 95% interval"
     return scrolling(
-        f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>",
+        f"<table><caption><span>{caption}</span></caption><thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>",
         caption,
     )
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from tightrope import learners
 from tightrope.problems import names as gallery
 from tightrope.show.reading import Kept
 
@@ -15,7 +16,7 @@ TOP = ("episodes", "record_every", "trace")
 def spec_text(kept: Kept) -> str:
     """A spec with every setting spelt out; the preset that they came from does not matter any more."""
     spec = kept.spec
-    problem, losses, learner = spec["problem"], dict(spec["losses"]), dict(spec["learner"])
+    problem, losses, learner = spec["problem"], dict(spec["losses"]), _learner(spec["learner"])
     if losses.get("seed") == kept.seed:  # each run's own, unless the spec gave all runs the same
         del losses["seed"]
     lines = [f"{key} = {_value(spec[key])}" for key in TOP if spec.get(key) is not None]
@@ -34,6 +35,17 @@ def _problem(problem: Mapping[str, Any]) -> list[str]:
     return [
         f'file = "problem.npz"  # {_comment(problem["name"])}, digest {problem["digest"]}; it stands beside the run'
     ]
+
+
+def _learner(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What can be set of the learner; what it was told by the oracle it is to ask for again."""
+    name = told.get("name")
+    if name not in learners.names():
+        return dict(told)
+    known = learners.parameters(name)
+    asked = getattr(learners.class_of(name), "from_oracle", ()) if told.get("knowledge") == "oracle" else ()
+    preset = {"preset": "theory"} if "delta" in told else {}  # the only one that takes it
+    return {"name": name, **preset} | {key: x for key, x in told.items() if key in known and key not in asked}
 
 
 def _comment(text: str) -> str:
