@@ -79,7 +79,9 @@ def test_every_room_and_module_has_its_rule_and_no_rule_leads_back():
 
 
 def test_only_the_engine_is_compiled():
-    compiles = re.compile(r"engine\.jit|engine import .*\bjit\b|from numba(\.extending)? import|numba\.\w*(jit|vectorize|cfunc)")
+    compiles = re.compile(
+        r"engine\.jit|engine import .*\bjit\b|from numba(\.extending)? import|numba\.\w*(jit|vectorize|cfunc)"
+    )
     found = [path for path in PACKAGE.rglob("*.py") if compiles.search(path.read_text(encoding="utf-8"))]
     assert {path.parent.name for path in found} == {"engine"}
 
