@@ -51,7 +51,8 @@ def test_a_finite_problem_through_the_agent_is_the_simulated_run(name, restart, 
     K = 300
     cmdp = PROBLEMS[name]()
     tighten = 100.0 if restart == "warm" else 0.0
-    learner = tr.PDPO(**SETTINGS, mixing_period=mixing_period, restart=restart, tighten=tighten, guard=0.5)
+    rest = {"tighten": tighten, "guard": 0.5, "optimism": 1.0 if mixing_period == NEVER else 6.0}
+    learner = tr.PDPO(**SETTINGS, mixing_period=mixing_period, restart=restart, **rest)
     run, weights = simulated(cmdp, learner, K)
     agent, u = make_agent(cmdp, learner, K), uniforms(3, K, cmdp.horizon)
     trace = run.trace
@@ -74,7 +75,7 @@ def test_a_finite_problem_through_the_agent_is_the_simulated_run(name, restart, 
 def test_a_state_first_seen_mid_epoch_has_the_policy_it_would_have_had(wide, restart):
     """`simulate` knows every state from the start; the agent meets them late, after several mixing segments."""
     K = 400
-    learner = tr.PDPO(**SETTINGS, mixing_period=6, restart=restart)
+    learner = tr.PDPO(**SETTINGS, mixing_period=6, restart=restart, optimism=4.0)
     run, weights = simulated(wide, learner, K)
     agent, u, trace = make_agent(wide, learner, K), uniforms(3, K, wide.horizon), run.trace
     late, known, mixed = 0, set(), 0

@@ -48,7 +48,7 @@ def test_a_time_limit_short_of_the_horizon_is_warned_about():
 
 def test_the_latent_levels_are_learnt_within_their_budget():
     """States never repeat, and the optimum is known from a fine grid: what is lost and overspent an episode stays small."""
-    K = 1500
+    K = 4000
     env = tr.problems.environment("latent-levels", degree=3, horizon=4, budget=2.1)
     kept = tr.train(env, None, K, progress=False)
     problem = env.unwrapped.problem

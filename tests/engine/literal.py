@@ -159,7 +159,8 @@ def _estimates(cmdp, loss, rules, Y, policy, contraction, bonus, gram, seen, out
             next_values = v[c, h + 1, out.states[:k, h + 1]]
             psi_v = inverse @ (seen[:k, h].T @ next_values)  # line 16
             bar_phi = cmdp.features * contraction[h][:, :, None]
-            q[c, h] = bar_phi @ (theta_hat + psi_v) - bonus[h]  # line 17
+            lift = rules.optimism if c == 0 and h < H - 1 else 1.0  # of `optimism`, beyond the paper
+            q[c, h] = bar_phi @ (theta_hat + psi_v) - lift * bonus[h]  # line 17
         if rules.clip:
             q[:, h] = np.clip(q[:, h], 0, H)
         if rules.current:

@@ -147,6 +147,19 @@ def test_a_tightened_budget_is_undercut_as_the_literal_run_does(algorithm1, name
     assert (run.violation[-1] < plain.violation[-1] - 1.0).all()
 
 
+@pytest.mark.parametrize("restart", ["paper", "warm"])
+@pytest.mark.parametrize("name", ["random-linear", *AXIS])
+def test_a_larger_bonus_on_the_losses_is_taken_off_at_every_step_but_the_last_as_in_the_literal_run(
+    algorithm1, name, restart
+):
+    cmdp = tr.problems.make(name, seed=4, constraints=3) if name == "random-linear" else AXIS[name]()
+    bold = tr.PDPO(**SETTINGS, mixing_period=7, restart=restart, optimism=9.0)
+    run, twin = both(algorithm1, cmdp, bold)
+    assert_same(run, twin)
+    plain, _ = both(algorithm1, cmdp, bold.replace(optimism=1.0))
+    assert np.abs(plain.trace.policies - run.trace.policies).max() > 0.01
+
+
 @pytest.mark.parametrize("preset", ["theory", "experiment", "practical"])
 def test_the_presets_give_the_literal_run(algorithm1, preset):
     for name in ("random-linear", "job-scheduling"):

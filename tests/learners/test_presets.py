@@ -63,6 +63,7 @@ def test_practical_has_large_steps_wins_back_what_was_overspent_and_has_neither_
     assert (s.beta_b, s.beta_w) == (0.02, pytest.approx(0.02 * log(K)))
     assert (s.dual_decay, s.dual_drift, s.restart) == (0.0, 0.0, "warm")
     assert (s.tighten, s.guard) == (pytest.approx(100 * sqrt(K)), 0.0)
+    assert s.optimism == pytest.approx(max(1.0, 125 / H))
 
 
 def test_what_is_derived_follows_an_override_and_can_be_overridden_itself():

@@ -71,8 +71,9 @@ def test_rows_whose_proofs_want_a_dual_pulled_down_or_an_offset_of_log_k_say_not
         row = certify(tr.simulate(cmdp, losses, learner, 300, trace=True)).row("dual term")
         assert row.applies is applies and row.holds
     wide = {"beta_b": 20.0, "beta_w": 80.0 * math.log(300)}
-    for offset, applies in ((math.log(300) - 1.0, False), (math.log(300), True)):
-        learner = pulled.replace(**wide, contraction_offset=offset, alpha=1e-6, eta=1e-6)
+    log_k = math.log(300)
+    for offset, optimism, applies in ((log_k - 1.0, 1.0, False), (log_k, 1.0, True), (log_k, 2.0, False)):
+        learner = pulled.replace(**wide, optimism=optimism, contraction_offset=offset, alpha=1e-6, eta=1e-6)
         found = certify(tr.simulate(cmdp, losses, learner, 300, trace=True))
         assert found.row("E1 and E2 with the run's beta_b").computed < 20.0
         assert found.row("cost of optimism, summed").applies is applies
@@ -132,7 +133,7 @@ def test_units_of_the_user_s_own_are_seen_through():
 def test_tightened_budgets_capped_duals_and_many_mixings_are_followed():
     cmdp, seen = tr.problems.make("priced-jobs"), []
     settings = {"alpha": 0.3, "eta": 0.1, "theta": 0.05, "beta_b": 0.5, "beta_w": 3.0, "mixing_period": 13}
-    learner = tr.PDPO(**settings, restart="warm", tighten=300.0, guard=1.0, dual_cap=0.4)
+    learner = tr.PDPO(**settings, restart="warm", tighten=300.0, guard=1.0, dual_cap=0.4, optimism=5.0)
     run = tr.simulate(cmdp, tr.losses.make("switching", cmdp, 700, period=50), learner, 700, trace=True)
     found = certify(run, progress=lambda done, of: seen.append((done, of)))
     assert found.ok, told(found)

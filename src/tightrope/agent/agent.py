@@ -84,6 +84,7 @@ class Agent(Learning):
         """Action by action: estimates, bonus, how well it is known, and what the dual makes of it."""
         player, block = self._look(h, obs)
         norms, contraction = player.norms(h, block)
+        bonus = self.settings.beta_b * contraction * norms
         estimates = contraction * (player.world.weights[h] @ block.T)  # [1+m, A]
         if player.updates == 0:
             estimates[:] = np.nan
@@ -91,7 +92,8 @@ class Agent(Learning):
             policy=player.policy(h, block),
             loss_to_go=estimates[0],
             cost_to_go=estimates[1:],
-            bonus=self.settings.beta_b * contraction * norms,
+            loss_bonus=self.learner.bonus_factors(self.sizes.horizon, 0)[0, h] * bonus,
+            bonus=bonus,
             contraction=contraction,
             dual=player.world.dual.copy(),
             known=player.find(h, block) >= 0,

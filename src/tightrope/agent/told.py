@@ -57,7 +57,8 @@ class Explanation:
     policy: Floats  # [A]
     loss_to_go: Floats  # [A] contracted estimate, before the bonus; NaN before the first update
     cost_to_go: Floats  # [m, A]
-    bonus: Floats  # [A] what optimism takes off each of those
+    loss_bonus: Floats  # [A] what optimism takes off the loss to go
+    bonus: Floats  # [A] and off each cost to go
     contraction: Floats  # [A] in (0, 1): how well this corner is known
     dual: Floats  # [m]: what a unit of cost counts beside a unit of loss
     known: bool  # seen before at this step
@@ -65,8 +66,16 @@ class Explanation:
     def __str__(self) -> str:
         m = len(self.dual)
         names = ["cost to go"] if m == 1 else [f"cost {i} to go" for i in range(m)]
-        heads = ["action", "chance", "loss to go", *names, "bonus", "known"]
-        rows = zip(self.policy, self.loss_to_go, *self.cost_to_go, self.bonus, self.contraction)
+        heads = [
+            "action",
+            "chance",
+            "loss to go",
+            "its bonus",
+            *names,
+            "their bonus" if m > 1 else "its bonus",
+            "known",
+        ]
+        rows = zip(self.policy, self.loss_to_go, self.loss_bonus, *self.cost_to_go, self.bonus, self.contraction)
         body = [[str(a), *(f"{x:.4g}" for x in row)] for a, row in enumerate(rows)]
         table = [heads, *body]
         widths = [max(len(line[i]) for line in table) for i in range(len(heads))]

@@ -76,10 +76,10 @@ def _weigh(world, h, c, after, loss):
 
 
 @compiled(inner=True, forceinline=True, fastmath=AS_WRITTEN)
-def _estimate(world, h, c, now, state, low, high):
+def _estimate(world, h, c, now, state, lift, low, high):
     """Lines 18 and 19 for one step and a pair of channels: their part of gain in the columns of step h, and v[now].
 
-    Q clipped to [low, high], which Algorithm 1 does without.
+    `lift` times the bonus for the first of the pair; Q clipped to [low, high], which Algorithm 1 does without.
     """
     index, value, weights, gain, v = world.index, world.value, world.weights, world.gain, world.v
     policy, contraction, bonus = state.policy, state.contraction, state.bonus
@@ -90,7 +90,7 @@ def _estimate(world, h, c, now, state, low, high):
         for s in range(n_states):
             i, j = base + s, index[a, s]
             scale, chance = contraction[a, i] * value[a, s], policy[a, i]
-            x, y = scale * weights[c, j, _LOSS] - bonus[a, i], scale * weights[c, j, _COST] - bonus[a, i]
+            x, y = scale * weights[c, j, _LOSS] - lift * bonus[a, i], scale * weights[c, j, _COST] - bonus[a, i]
             x, y = min(max(x, low), high), min(max(y, low), high)
             total = price_one * x + price_two * y
             gain[a, i] = gain[a, i] + total if c > 0 else total
@@ -117,7 +117,8 @@ def update(world, state, loss, settings, theta):
         for c in range(np.uint64(v.shape[1])):
             _weigh(world, h, c, np.uint64(1) - now, loss)
             if not settings.current:
-                _estimate(world, h, c, now, state, settings.q_low, settings.q_high)
+                lift = settings.optimism if c == 0 and back > 0 else 1.0
+                _estimate(world, h, c, now, state, lift, settings.q_low, settings.q_high)
         if settings.current:
             step_current(world, h, now, state, settings)
     if settings.current:

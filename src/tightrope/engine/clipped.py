@@ -36,7 +36,7 @@ def _settle(q, policy, high, first, n, v, place):
 def _update_clipped(world, state, settings, tile, h, theta):
     """Lines 18 to 26 for the states of a tile at step h; where the current estimates decide, v is of the new policy."""
     q, v = np.empty((world.weights.shape[0], world.features.shape[1], WIDTH)), world.v[h % 2]
-    n, first = estimate_states(world, state, tile, h, q)
+    n, first = estimate_states(world, state, settings, tile, h, q)
     room, losses = np.empty((2, WIDTH)), np.empty((world.features.shape[1], WIDTH))  # `improve_tile` adds costs to q[0]
     for turn in range(1 + settings.current):
         _settle(q, state.policy, settings.q_high, first, n, v, tile * WIDTH)

@@ -6,9 +6,10 @@ paper.tex, appendix "Parameterizations and Function Classes", eq. `param pi`: be
     pi_0 = uniform;   pi~_i = (1 - theta_i) pi_i + theta_i / A;   pi_{i+1} ~ pi~_i exp(-sigma (phi . w_i - beta_i |phi|))
 
 with `w_i = alpha sum_j (w_f^j + sum_c Y_c^j w_{g,c}^j)`, `beta_i = alpha beta_b sum_j (1 + sum_c Y_c^j)` over the episodes j of
-the segment, `|phi|` in the norm of `(Lambda^{k_e})^{-1}` and `sigma = sigma(-beta_w |phi| + offset)`. Signs are turned round
-beside the paper's. When the policy outlives its epoch (restart "warm") the norm changes, so a segment ends there too, with
-nothing mixed (theta_i = 0), and each segment names the epoch whose norm it has.
+the segment (with `optimism` in place of the 1 where a step follows, so that it is one for each step), `|phi|` in the norm of
+`(Lambda^{k_e})^{-1}` and `sigma = sigma(-beta_w |phi| + offset)`. Signs are turned round beside the paper's. When the policy
+outlives its epoch (restart "warm") the norm changes, so a segment ends there too, with nothing mixed (theta_i = 0), and each
+segment names the epoch whose norm it has.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Segments(NamedTuple):
 
     count: np.ndarray  # [2] segments in use, factors in use
     theta: np.ndarray  # [N] mixing weight at the segment's start
-    beta: np.ndarray  # [N]
+    beta: np.ndarray  # [N, H]
     weights: np.ndarray  # [N, H, D]
     epoch: np.ndarray  # [N] which factor its norm has
     factors: np.ndarray  # [E, H, D, D] L^{-1} of the epochs that segments still name
@@ -87,7 +88,7 @@ def log_policy(segments, settings, h, block, logits):
             product = 0.0
             for j in range(block.shape[1]):
                 product += block[a, j] * segments.weights[i, h, j]
-            logits[a] -= sigmas[a] * (product - segments.beta[i] * norms[a])
+            logits[a] -= sigmas[a] * (product - segments.beta[i, h] * norms[a])
     softmax(logits, policy)
 
 
@@ -103,9 +104,9 @@ def accumulate(segments, h, weights, dual, alpha):
 
 
 @compiled(inner=True)
-def accumulate_bonus(segments, dual, alpha, beta_b):
-    """And to its beta."""
-    total = 1.0
+def accumulate_bonus(segments, h, dual, settings, lift):
+    """And to its beta; the bonus of the losses is `lift` times that of the costs."""
+    total = lift
     for i in range(dual.shape[0]):
         total += dual[i]
-    segments.beta[segments.count[0] - 1] += alpha * beta_b * total
+    segments.beta[segments.count[0] - 1, h] += settings.alpha * settings.beta_b * total

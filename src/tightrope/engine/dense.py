@@ -114,7 +114,7 @@ def _combine(q, dual, n):
 
 
 @compiled(inner=True)
-def estimate_tile(features, tile, weights, policy, contraction, bonus, first, n, q, v, place):
+def estimate_tile(features, tile, weights, policy, contraction, bonus, lift, first, n, q, v, place):
     """Lines 18 and 19 for a tile: q [1 + m, A, WIDTH], v [1 + m, .] from `place` on; tables from column `first`."""
     n_channels, n_actions = q.shape[0], q.shape[1]
     for a in range(n_actions):
@@ -122,18 +122,19 @@ def estimate_tile(features, tile, weights, policy, contraction, bonus, first, n,
             _two_products(features, tile, a, weights, c, q, n)
         if n_channels % 2 == 1:
             products(features, tile, a, weights, n_channels - 1, q, n)
-    contract_tile(policy, contraction, bonus, first, n, q, v, place)
+    contract_tile(policy, contraction, bonus, lift, first, n, q, v, place)
 
 
 @compiled(inner=True)
-def contract_tile(policy, contraction, bonus, first, n, q, v, place):
-    """From products in q to the estimates, and v from `place` on."""
+def contract_tile(policy, contraction, bonus, lift, first, n, q, v, place):
+    """From products in q to the estimates, and v from `place` on; `lift` times the bonus for the losses."""
     for c in range(q.shape[0]):
+        scale = lift if c == 0 else q.dtype.type(1.0)
         for w in range(n):
             v[c, place + w] = 0.0
         for a in range(q.shape[1]):
             for w in range(n):
-                x = contraction[a, first + w] * q[c, a, w] - bonus[a, first + w]
+                x = contraction[a, first + w] * q[c, a, w] - scale * bonus[a, first + w]
                 q[c, a, w] = x
                 v[c, place + w] += policy[a, first + w] * x
 
@@ -148,27 +149,28 @@ def improve_tile(logits, policy, q, dual, alpha, theta, room, first, n):
 
 
 @compiled(inner=True)
-def estimate_states(world, state, tile, h, q):
+def estimate_states(world, state, settings, tile, h, q):
     """`estimate_tile` for the states of a tile at step h; how many they are, and the column of the first."""
     n_states = world.place_of.shape[1]
     n, first = min(WIDTH, n_states - tile * WIDTH), h * n_states + tile * WIDTH
     contraction, bonus, v = state.contraction, state.bonus, world.v[h % 2]
-    estimate_tile(world.features, tile, world.weights, state.policy, contraction, bonus, first, n, q, v, tile * WIDTH)
+    lift, weights, place = _policy.lift_of(settings, h, world.gram.shape[0]), world.weights, tile * WIDTH
+    estimate_tile(world.features, tile, weights, state.policy, contraction, bonus, lift, first, n, q, v, place)
     return n, first
 
 
 @compiled(inner=True, allocates=True)
-def _update_tile(world, state, tile, h, alpha, theta):
+def _update_tile(world, state, settings, tile, h, theta):
     """Lines 18 to 26 for the states of a tile at step h."""
     q = np.empty((world.weights.shape[0], world.features.shape[1], WIDTH))
-    n, first = estimate_states(world, state, tile, h, q)
-    improve_tile(state.logits, state.policy, q, state.dual, alpha, theta, np.empty((2, WIDTH)), first, n)
+    n, first = estimate_states(world, state, settings, tile, h, q)
+    improve_tile(state.logits, state.policy, q, state.dual, settings.alpha, theta, np.empty((2, WIDTH)), first, n)
 
 
 @compiled(inner=True, parallel=True)
-def _update_threads(world, state, h, alpha, theta):
+def _update_threads(world, state, settings, h, theta):
     for tile in numba.prange(world.features.shape[0]):
-        _update_tile(world, state, np.int64(tile), h, alpha, theta)
+        _update_tile(world, state, settings, np.int64(tile), h, theta)
 
 
 @compiled(inner=True)
@@ -179,10 +181,10 @@ def update(world, state, loss, settings, theta):
     for h in range(horizon - 1, -1, -1):
         estimate_weights(world, h, (h + 1) % 2, loss)
         if world.threads[0]:
-            _update_threads(world, state, h, settings.alpha, theta)
+            _update_threads(world, state, settings, h, theta)
         else:
             for tile in range(world.features.shape[0]):
-                _update_tile(world, state, tile, h, settings.alpha, theta)
+                _update_tile(world, state, settings, tile, h, theta)
 
 
 @compiled(inner=True)

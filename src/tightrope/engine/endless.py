@@ -14,6 +14,7 @@ import numba
 import numpy as np
 
 from tightrope.engine import compact
+from tightrope.engine import policy as _policy
 from tightrope.engine.dense import WIDTH, add_row, contract_tile, improve_tile, ridge_weights
 from tightrope.engine.endless_tiles import add_sum, side_of, table_at
 from tightrope.engine.episode import _ascend
@@ -79,7 +80,7 @@ def _lead_back(sums, v, parts, n, padded):
 
 
 @compiled(inner=True)
-def _update_tile(world, h, tile, alpha, theta, weights, flat, values, room):
+def _update_tile(world, h, tile, alpha, lift, theta, weights, flat, values, room):
     """Lines 18 to 26 for the states of a tile at step h, and its part of F_{h-1} V_h.
 
     weights [1 + m, D], flat, as the tables' kind of number; flat, values and room are scratch.
@@ -93,7 +94,7 @@ def _update_tile(world, h, tile, alpha, theta, weights, flat, values, room):
     contraction = array_at(table_at(world, h, tile, 2), world.kind, (n_actions, WIDTH))
     bonus = array_at(table_at(world, h, tile, 3), world.kind, (n_actions, WIDTH))
     _products(features, weights, flat, n_actions, padded, side_of(world))
-    contract_tile(policy, contraction, bonus, 0, n, q, v, 0)
+    contract_tile(policy, contraction, bonus, lift, 0, n, q, v, 0)
     improve_tile(logits, policy, q, world.dual, alpha, theta, room, 0, n)
     if h == 0:
         return
@@ -102,21 +103,22 @@ def _update_tile(world, h, tile, alpha, theta, weights, flat, values, room):
 
 
 @compiled(inner=True, allocates=True)
-def _update_tiles(world, h, first, end, alpha, theta):
+def _update_tiles(world, h, first, end, settings, theta):
     """The tiles from first on, before end, with scratch of their own."""
     kind, n_channels = world.kind.dtype, world.weights.shape[1]
     weights = world.weights[h].reshape(n_channels * world.factor.shape[1]).astype(kind)
     flat, values = np.empty(n_channels * world.room.shape[1] * WIDTH, kind), np.zeros(n_channels * WIDTH)
-    room, step = np.empty((2, WIDTH), kind), kind.type(alpha)
+    room, alpha = np.empty((2, WIDTH), kind), kind.type(settings.alpha)
+    lift = kind.type(_policy.lift_of(settings, h, world.gram.shape[0]))
     for tile in range(first, end):
-        _update_tile(world, h, tile, step, theta, weights, flat, values, room)
+        _update_tile(world, h, tile, alpha, lift, theta, weights, flat, values, room)
 
 
 @compiled(inner=True, parallel=True)
-def _update_threads(world, h, n_tiles, alpha, theta):
+def _update_threads(world, h, n_tiles, settings, theta):
     n_shares = world.threads[0]
     for share in numba.prange(n_shares):
-        _update_tiles(world, h, share * n_tiles // n_shares, (share + 1) * n_tiles // n_shares, alpha, theta)
+        _update_tiles(world, h, share * n_tiles // n_shares, (share + 1) * n_tiles // n_shares, settings, theta)
 
 
 @compiled(inner=True, allocates=True)
@@ -139,7 +141,7 @@ def _estimate_weights(world, h, n_tiles, loss):
 def _first_values(world, settings, blocks, policies, shares, estimates):
     """estimates = v_hat(s_1), the mean over first states with features [B, A, D], policies [B, A], shares [B]."""
     n_channels, n_actions, padded = world.weights.shape[1], blocks.shape[1], blocks.shape[2]
-    norms = np.empty(n_actions)
+    norms, lift = np.empty(n_actions), _policy.lift_of(settings, 0, world.gram.shape[0])
     for c in range(n_channels):
         estimates[c] = 0.0
     for b in range(blocks.shape[0]):
@@ -150,7 +152,8 @@ def _first_values(world, settings, blocks, policies, shares, estimates):
                 product = 0.0
                 for j in range(padded):
                     product += blocks[b, a, j] * world.weights[0, c, j]
-                q = sigma * product - settings.beta_b * sigma * norms[a]
+                beta = settings.beta_b * (lift if c == 0 else 1.0)
+                q = sigma * product - beta * sigma * norms[a]
                 estimates[c] += shares[b] * policies[b, a] * q
 
 
@@ -165,14 +168,14 @@ def learn(world, segments, settings, budgets, loss, theta, blocks, policies, sha
     for h in range(world.gram.shape[0] - 1, -1, -1):
         _estimate_weights(world, h, n_tiles, loss)
         compact.accumulate(segments, h, world.weights[h], world.dual, settings.alpha)
+        compact.accumulate_bonus(segments, h, world.dual, settings, _policy.lift_of(settings, h, world.gram.shape[0]))
         if h == 0:
             _first_values(world, settings, blocks, policies, shares, estimates)
         n_tiles = (world.n_known[h] + WIDTH - 1) // WIDTH
         if world.threads[0]:
-            _update_threads(world, h, n_tiles, settings.alpha, theta)
+            _update_threads(world, h, n_tiles, settings, theta)
         else:
-            _update_tiles(world, h, 0, n_tiles, settings.alpha, theta)
-    compact.accumulate_bonus(segments, world.dual, settings.alpha, settings.beta_b)
+            _update_tiles(world, h, 0, n_tiles, settings, theta)
     _ascend(world, settings, budgets, estimates)
 
 

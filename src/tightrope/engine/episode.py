@@ -1,6 +1,6 @@
 """Algorithm 1 of the paper, episode after episode, with exact evaluation of the policy that plays; and its rivals by rules.
 
-The order inside an episode (design section 3): epoch test, play, fit, values, mix, improve, dual, absorb. Line numbers are
+The order inside an episode: epoch test, play, fit, values, mix, improve, dual, absorb. Line numbers are
 those of Algorithm 1 in paper.tex. A learner that differs from it in a rule alone (`learners.rules`) runs here with another
 value in `Settings`: one that plans ahead fits once an episode has been absorbed, for the next one, whose losses nobody knows.
 """
@@ -24,6 +24,7 @@ class Settings(NamedTuple):
     eta: float
     theta: float
     beta_b: float
+    optimism: float  # so many times beta_b is the bonus of the losses where a step follows
     beta_w: float
     offset: float
     dual_decay: float

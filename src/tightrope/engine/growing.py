@@ -54,7 +54,7 @@ class GrowingTables:
         self.segments = compact.Segments(
             count=np.zeros(2, np.int64),
             theta=np.zeros(1),
-            beta=np.zeros(1),
+            beta=np.zeros((1, horizon)),
             weights=np.zeros((1, horizon, padded)),
             epoch=np.zeros(1, np.int64),
             factors=np.zeros((1, horizon, padded, padded)),
@@ -110,7 +110,7 @@ class GrowingTables:
         twice that, which whoever adds these bounds up counts. 0 where mixing follows every segment.
         """
         segments, n = self.segments, int(self.segments.count[0])
-        mass = np.linalg.norm(segments.weights[:n], axis=2).max(axis=1) + np.abs(segments.beta[:n])
+        mass = (np.linalg.norm(segments.weights[:n], axis=2) + np.abs(segments.beta[:n])).max(axis=1)
         followed_by_mixing = segments.theta[1:n] > 0.0
         if n < 2 or followed_by_mixing.all():
             return 0.0

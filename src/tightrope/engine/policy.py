@@ -30,6 +30,12 @@ def contract(beta_b, beta_w, offset, contraction, bonus, room, first, end):
                 bonus[a, start + i] = beta_b * sigma * bonus[a, start + i]
 
 
+@compiled(inner=True)
+def lift_of(settings, h, horizon):
+    """So many times the others' is the bonus of the losses at step h: a last step leads nowhere, and its losses are known."""
+    return settings.optimism if h + 1 < horizon else 1.0
+
+
 @compiled
 def forget(logits, first, end):
     """Logits of the uniform policy."""

@@ -1,6 +1,6 @@
 """Algorithm 1: primal-dual policy optimisation for linear CMDPs with adversarial losses.
 
-Paper: paper.tex, Algorithm 1 ("main-linear"), with the reading of design section 3: order, mixing period, comparisons.
+Paper: paper.tex, Algorithm 1 ("main-linear"); where it leaves the order inside an episode open, as `engine.episode` says.
 
     symbol            setting             symbol                            setting
     alpha             alpha               K^{3/4} (line 20)                 mixing_period
@@ -14,20 +14,22 @@ Guaranteed with the `theory` preset (paper.tex, main theorem): regret and violat
 Departures: m >= 1 constraints, one dual each; `dual_decay`, `dual_drift` and `mixing_period` are settings of their own, so that
 they can be changed one at a time; `restart="warm"` keeps policy and dual across epochs. With `tighten = N` the dual is updated
 against `b - margin`, where the margin is what the observed costs have exceeded the budgets by so far, over N/5 (at most b/10):
-an excess paid in the first episodes is won back by about episode N. The code of an episode is `engine.episode`, line by line.
+an excess paid in the first episodes is won back by about episode N. With `optimism = x` the bonus of the losses is x times
+that of the costs at every step but the last, whose losses are known and which leads nowhere. The code of an episode is
+`engine.episode`, line by line.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 
 from tightrope import constants
 from tightrope.errors import InputError, suggest
-from tightrope.learners.protocol import Sizes
+from tightrope.learners.protocol import Sizes, read_sizes
 from tightrope.learners.rules import Rules
 from tightrope.numbers_in import real_wrong, whole, whole_wrong
 from tightrope.problems.cmdp import LinearCMDP
@@ -49,6 +51,7 @@ class PDPO:
     theta: float  # weight of the uniform policy when mixing, line 21
     beta_b: float  # bonus, line 17
     beta_w: float  # feature contraction, line 6
+    optimism: float = 1.0  # so many times beta_b is the bonus of the losses, at all steps but the last; 1 in the paper
     mixing_period: int  # episodes between mixings, line 20
     dual_decay: float = 0.0
     dual_drift: float = 0.0
@@ -62,9 +65,13 @@ class PDPO:
     widest_margin: ClassVar[float] = 0.1  # the most by which `tighten` undercuts a budget, as a share of it
     declared_rate: ClassVar[float] = 0.75  # regret and violation are O(K^rate) with `theory`
 
+    def __new__(cls, *_: Any, **given: Any) -> Self:
+        check_names(given)
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
         wrong = []
-        for setting in ("alpha", "eta", "beta_b", "beta_w", "dual_decay", "dual_drift", "tighten", "guard"):
+        for setting in ("alpha", "eta", "beta_b", "beta_w", "optimism", "dual_decay", "dual_drift", "tighten", "guard"):
             wrong.append((setting, real_wrong(getattr(self, setting), 0.0)))
         wrong.append(("theta", real_wrong(self.theta, 0.0, 1.0)))
         wrong.append(("mixing_period", whole_wrong(self.mixing_period, 1)))
@@ -87,7 +94,7 @@ class PDPO:
     @classmethod
     def theory(cls, cmdp: LinearCMDP | Sizes, episodes: int, delta: float = 0.1, **overrides: Any) -> PDPO:
         """The constants of Algorithm 1, its input line. They are far too large for any K that one can run."""
-        K = whole("episodes", episodes, least=1)
+        cmdp, K = read_sizes(cmdp), whole("episodes", episodes, least=1)
         _check_delta(delta)
         H, d, A = cmdp.horizon, cmdp.dim, cmdp.n_actions
         given = {"beta_b": constants.beta_b(K, H, d, A, delta), "alpha": K**-0.75 / H} | overrides
@@ -99,7 +106,7 @@ class PDPO:
 
         Settings given by name replace those; what the paper derives from them (beta_w, dual_decay, dual_drift) follows.
         """
-        K = whole("episodes", episodes, least=1)
+        cmdp, K = read_sizes(cmdp), whole("episodes", episodes, least=1)
         return cls._from_paper(cmdp, K, 1.0, {"alpha": 0.1, "beta_b": K**0.25} | overrides)
 
     @overload
@@ -115,20 +122,24 @@ class PDPO:
         """Settings that work where budgets bind: alpha = 64 sqrt(log A)/(H sqrt K), eta = 64/(H sqrt K), beta_b = 0.02.
 
         Policy and dual live on across epochs, the dual has no drift and no decay, and what was overspent is won back
-        (`tighten = 100 sqrt K`). Chosen on one suite of problems and judged on another: docs/practical.md has the figures,
-        what each piece is worth, and which guarantees of the paper are given up (all of them: it proves nothing here).
-        With `episodes=None` nobody needs to know how many there will be: see `learners.doubling`.
+        (`tighten = 100 sqrt K`). The bonus of the losses is larger, `optimism = 125/H` times, so that no action is given up
+        for good after a few unlucky tries.
+
+        Chosen on one suite of problems and judged on another: docs/practical.md has the figures, what each piece is worth,
+        and which guarantees of the paper are given up (all of them: it proves nothing here). With `episodes=None` nobody
+        needs to know how many there will be: see `learners.doubling`.
         """
         if episodes is None:
             from tightrope.learners.doubling import doubling
 
             return doubling(cmdp, overrides)
-        K = whole("episodes", episodes, least=1)
+        cmdp, K = read_sizes(cmdp), whole("episodes", episodes, least=1)
         step = 64.0 / (cmdp.horizon * math.sqrt(K))
         given = {
             "alpha": step * math.sqrt(math.log(cmdp.n_actions)),
             "eta": step,
             "beta_b": 0.02,
+            "optimism": max(1.0, 125.0 / cmdp.horizon),
             "tighten": 100.0 * math.sqrt(K),
             "dual_decay": 0.0,
             "dual_drift": 0.0,
@@ -214,12 +225,19 @@ class PDPO:
                 f"contraction_offset = log K ({offset}, wanted {log_k:.4g})",
             ),
             (self.tighten == 0, f"tighten = 0: the dual follows the budget itself (tighten = {self.tighten:g})"),
+            (self.optimism == 1, f"optimism = 1: one bonus for losses and costs (optimism = {self.optimism:g})"),
             (self.dual_cap is None, f"no dual_cap (dual_cap = {self.dual_cap})"),
             (cmdp.n_constraints == 1, f"one constraint (m = {cmdp.n_constraints})"),
             (first is not None, "one first state: every episode starts in the same"),
         )
         broken = constants.unmet(self.numbers(cmdp, episodes, gamma, delta))
         return broken + [text for met, text in conditions if not met]
+
+    def bonus_factors(self, horizon: int, m: int) -> Floats:
+        """[1 + m, H]: so many times beta_b |phi-bar| is the bonus of each channel, the losses first, at each step."""
+        factors = np.ones((1 + m, horizon))
+        factors[0, :-1] = self.optimism
+        return factors
 
     def largest_margin(self, budgets: Floats) -> Floats:
         """[m]: the most by which `tighten` undercuts the budgets."""
@@ -244,6 +262,7 @@ class PDPO:
             theta=self.theta,
             beta_b=self.beta_b,
             beta_w=self.beta_w,
+            optimism=self.optimism,
             contraction_offset=offset,
             mixing_period=self.mixing_period,
             dual_decay=self.dual_decay,

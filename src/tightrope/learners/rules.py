@@ -29,6 +29,7 @@ class Rules:
     eta: float  # step of the dual, line 27
     theta: float  # weight of the uniform policy when mixing, line 21
     beta_b: float  # bonus, line 17
+    optimism: float = 1.0  # so many times beta_b is the bonus of the losses where a step follows; not for `current`
     beta_w: float  # feature contraction, line 6
     contraction_offset: float  # log K, line 6; infinite: features are not contracted
     mixing_period: int  # line 20
@@ -49,6 +50,8 @@ class Rules:
             raise ValueError("bonuses can follow every episode only where features are not contracted")
         if (self.current or self.ahead) and not self.clip:
             raise ValueError("current estimates, and plans ahead, are for clipped estimates only")
+        if self.clip and self.optimism != 1.0:
+            raise ValueError("clipped estimates have one bonus for all channels")
 
     def settings(self, horizon: int = 0) -> Settings:
         """As the kernels take them; only clipped estimates need the horizon."""
@@ -59,6 +62,7 @@ class Rules:
             eta=float(self.eta),
             theta=float(self.theta),
             beta_b=float(self.beta_b),
+            optimism=float(self.optimism),
             beta_w=float(self.beta_w),
             offset=float(self.contraction_offset),
             dual_decay=float(self.dual_decay),

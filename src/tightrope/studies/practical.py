@@ -90,8 +90,11 @@ VARIANTS: dict[str, Settings] = {
     "steps K^{-3/4} as in the paper": _with(alpha=lambda p, H, K: K**-0.75 / H, eta=lambda p, H, K: K**-0.75 / H**2),
     "steps a quarter": _with(alpha=lambda p, H, K: p.alpha / 4, eta=lambda p, H, K: p.eta / 4),
     "steps four times": _with(alpha=lambda p, H, K: p.alpha * 4, eta=lambda p, H, K: p.eta * 4),
-    "bonus of the experiment": _with(beta_b=lambda p, H, K: K**0.25, beta_w=lambda p, H, K: K**0.25 * math.log(K)),
-    "bonus 0.2": _with(beta_b=0.2, beta_w=lambda p, H, K: 0.2 * math.log(K)),
+    "one bonus for losses and costs": _with(optimism=1.0),
+    "bonus of the experiment": _with(
+        optimism=1.0, beta_b=lambda p, H, K: K**0.25, beta_w=lambda p, H, K: K**0.25 * math.log(K)
+    ),
+    "bonus 0.2": _with(optimism=1.0, beta_b=0.2, beta_w=lambda p, H, K: 0.2 * math.log(K)),
     "no bonus": _with(beta_b=0.0, beta_w=0.0),
     "not tightened": _with(tighten=0.0),
     "tightened by 50 sqrt(K)": _with(tighten=lambda p, H, K: 50.0 * math.sqrt(K)),
@@ -102,7 +105,9 @@ VARIANTS: dict[str, Settings] = {
     "mixing 1/sqrt(K) every sqrt(K)": _with(
         theta=lambda p, H, K: K**-0.5, mixing_period=lambda p, H, K: math.ceil(math.sqrt(K))
     ),
-    "bonus 0.2, nothing believed before 15 visits": _with(beta_b=0.2, beta_w=lambda p, H, K: 4.0 * math.log(K)),
+    "bonus 0.2, nothing believed before 15 visits": _with(
+        optimism=1.0, beta_b=0.2, beta_w=lambda p, H, K: 4.0 * math.log(K)
+    ),
     "dual capped at twice the multiplier": _capped,
     "K not known (doubling)": lambda cmdp, episodes: PDPO.practical(cmdp, None),
 }

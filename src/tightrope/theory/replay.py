@@ -204,11 +204,12 @@ def _estimate(setting, window, first, epoch, starts, place, epochs, theta) -> Ch
         cost_error=np.zeros((C, n, H)),
         kernel_error=np.empty((C, n, H)),
     )
+    factors = setting.learner.bonus_factors(H, C - 1)
     for h in reversed(range(H)):
         sigma = epochs[0][place, h]
         bonus = setting.learner.beta_b * sigma * epochs[1][place, h]
         for c in range(C):
-            _estimate_step(chunk, h, c, sigma, bonus)
+            _estimate_step(chunk, h, c, sigma, factors[c, h] * bonus)
     return chunk
 
 

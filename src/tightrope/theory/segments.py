@@ -2,7 +2,7 @@
 
 A segment is a stretch of episodes without mixing or change of contraction. Its policy is
 `pi ~ base exp(-alpha sum_j (Q_f^j + Y_j Q_g^j))`, and the sum needs two parameters alone: `w = sum_j (w_f^j + Y_j w_g^j)`,
-[H, d], and `sum_j (1 + Y_j)`, the paper's `beta_i` over `-alpha beta_b`.
+[H, d], and `sum_j (1 + Y_j)`, the paper's `beta_i` over `-alpha beta_b`; [H], with the factor of the losses' bonus for the 1.
 """
 
 from __future__ import annotations
@@ -36,29 +36,31 @@ class Segments:
         self._fresh()
 
     def _fresh(self) -> None:
-        self.w, self.price = np.zeros((self.setting.cmdp.horizon, self.setting.cmdp.dim)), 0.0
+        cmdp = self.setting.cmdp
+        self.w, self.price = np.zeros((cmdp.horizon, cmdp.dim)), np.zeros(cmdp.horizon)
 
-    def log_policy(self, w: Floats | None = None, price: Floats | float | None = None) -> Floats:
-        """[..., H, S, A] for parameters w [..., H, d] and prices [...]; those of now unless given."""
+    def log_policy(self, w: Floats | None = None, price: Floats | None = None) -> Floats:
+        """[..., H, S, A] for parameters w [..., H, d] and prices [..., H]; those of now unless given."""
         weights = self.w if w is None else w
-        price = self.price if price is None else price
+        prices = self.price if price is None else price
         learner, cmdp = self.setting.learner, self.setting.cmdp
-        bonus = learner.beta_b * np.asarray(price)[..., None, None, None] * self.norms
+        bonus = learner.beta_b * prices[..., None, None] * self.norms
         return normalised(self.base - learner.alpha * self.sigma * (cmdp.feature_table.apply(weights) - bonus))
 
     def rebuild(self, chunk: Chunk) -> Floats:
         """[B, H, S, A]: the log-policies of the chunk's episodes."""
         out = np.empty(chunk.policies.shape)
         step = chunk.weights[0] + np.einsum("bi,ibhd->bhd", chunk.dual, chunk.weights[1:])  # [B, H, d]
-        price = 1.0 + chunk.dual.sum(axis=1)
+        losses = self.setting.learner.bonus_factors(self.setting.cmdp.horizon, chunk.dual.shape[1])[0]
+        price = losses + chunk.dual.sum(axis=1, keepdims=True)  # [B, H]
         breaks = sorted({0, *chunk.starts, *np.flatnonzero(chunk.theta > 0).tolist()})
         out[0] = self.log_policy()
         for i, j in zip(breaks, [*breaks[1:], chunk.size]):
             self._break(chunk, i, out)
-            w, prices = self.w + np.cumsum(step[i:j], axis=0), self.price + np.cumsum(price[i:j])
+            w, prices = self.w + np.cumsum(step[i:j], axis=0), self.price + np.cumsum(price[i:j], axis=0)
             kept = min(j, chunk.size - 1) - i
             out[i + 1 : i + 1 + kept] = self.log_policy(w[:kept], prices[:kept])
-            self.w, self.price = w[-1], float(prices[-1])
+            self.w, self.price = w[-1], prices[-1]
         return out
 
     def _break(self, chunk: Chunk, i: int, out: Floats) -> None:

@@ -97,7 +97,8 @@ class EventWatch:
         chunk, H = d.chunk, self.setting.cmdp.horizon
         largest = np.abs(chunk.q).max(axis=(3, 4))  # [C, B, H]
         bar = (chunk.contraction * chunk.epoch_norms).max(axis=(2, 3))[chunk.place]  # [B, H]
-        extra = (self.n.beta_b + chunk.cost_error + chunk.kernel_error) * bar
+        factors = self.setting.learner.bonus_factors(H, self.setting.channels - 1)[:, None]  # [C, 1, H]
+        extra = (self.n.beta_b * factors + chunk.cost_error + chunk.kernel_error) * bar
         following = np.abs(chunk.v[:, :, 1:]).max(axis=3)
         self.step.take(largest, 1.0 + following + extra, where=chunk.at("cbh"))
         to_come = np.logical_and.accumulate((extra <= 1.0)[:, :, ::-1], axis=2)[:, :, ::-1]

@@ -63,7 +63,7 @@ class ValueWatch:
         over = chunk.sigma * chunk.backup - chunk.q  # [C, B, H, S, A], nonnegative under optimism
         good = d.good[..., None, None]
         self.optimism.take(chunk.q, chunk.sigma * chunk.backup, good, where=chunk.at("cbhsa"))
-        self.bonus.take(over, 3.0 * self.n.beta_b * d.norms, good, where=chunk.at("cbhsa"))
+        self.bonus.take(over, self._widths()[:, None, :, None, None] * d.norms, good, where=chunk.at("cbhsa"))
         self._differences(d, over)
         self._contracted(d)
 
@@ -97,9 +97,15 @@ class ValueWatch:
         return np.concatenate([loss[None], np.einsum("hid,bhd->ib", setting.cmdp.cost_weights, mu)])
 
     def _expected(self, d: Derived) -> Floats:
-        """[B]: E[W_k]."""
+        """[C, B]: E[W_k], with the bonus that each channel has."""
         square = 8.0 * constants.beta_q(self.n.H) * self.n.beta_w**2
-        return np.einsum("bhsa,bhsa->b", d.pairs, 3.0 * self.n.beta_b * d.norms + square * d.norms**2)
+        linear = np.einsum("ch,bhsa,bhsa->cb", self._widths(), d.pairs, d.norms)
+        return linear + square * np.einsum("bhsa,bhsa->b", d.pairs, d.norms**2)
+
+    def _widths(self) -> Floats:
+        """[C, H]: 3 beta_b in the paper, one for errors, two for a bonus in the epoch's norm, at most twice that of now."""
+        factors = self.setting.learner.bonus_factors(self.setting.cmdp.horizon, self.setting.channels - 1)
+        return self.n.beta_b * (1.0 + 2.0 * factors)
 
     def _bar_mu(self, d: Derived, pairs: Floats) -> Floats:
         """[n, H, d]: mean contracted features of each epoch."""
@@ -129,6 +135,7 @@ class ValueWatch:
     def finish(self, exact: Floats, all_good: Floats, event_3: bool) -> list[Row]:
         """exact [K, 1+m]; all_good [C, K]."""
         paper = self.fixed_start and self.setting.offset >= math.log(self.n.K) - 1e-9  # 2/K in lem:cassel 3
+        paper = paper and self.setting.learner.optimism == 1
         fine = all_good.all(axis=1) & self.small.all(axis=1) & event_3 & paper
         summed = (exact - self.v_hat).sum(axis=0)
         self.cost_sum.take(summed, constants.cost_of_optimism(self.n), fine, where=lambda c: f"channel {c}")

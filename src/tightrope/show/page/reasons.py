@@ -114,11 +114,15 @@ class _Sums:
         q = np.zeros((1 + m, *policy.shape))
         v = np.zeros((1 + m, cmdp.n_states))
         bonus = self.settings["beta_b"] * self.contraction * self.norms
+        lifted = bonus.copy()  # the losses have one of their own where a step follows
+        lifted[:-1] *= self.settings.get("optimism", 1.0)
         for h in reversed(range(cmdp.horizon)):
             fitted = np.linalg.solve(self.gram[h], np.concatenate([self.costs[h], v @ self.nexts[h].T]).T).T
             weights = np.concatenate([self.trace.loss_weights[k, h][None], fitted[:m]]) + fitted[m:]  # [1+m, d]
-            q[:, h] = self.contraction[h] * np.einsum("sai,ci->csa", self.features, weights) - bonus[h]
+            estimates = self.contraction[h] * np.einsum("sai,ci->csa", self.features, weights)
+            q[:, h] = estimates - bonus[h]
+            q[0, h] -= lifted[h] - bonus[h]
             v = np.einsum("sa,csa->cs", policy[h], q[:, h])
         loss = cmdp.losses(self.trace.loss_weights[k])
         dual = self.trace.dual[k]
-        return Reasons(k, policy, loss, q[0], q[1:], dual, self.visits.copy(), self.contraction, bonus)
+        return Reasons(k, policy, loss, q[0], q[1:], dual, self.visits.copy(), self.contraction, lifted)

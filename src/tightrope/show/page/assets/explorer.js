@@ -61,7 +61,7 @@ function explain() {
     ["probability", row.policy], ["loss at once", row.loss], ["loss to go", row.toGo],
     ...row.costs.map((cost, i) => [`cost to go${several(i)}`, cost]),
     ...snapshot().dual.map((y, i) => [`dual${several(i)}, times cost`, row.costs[i].map((cost) => y * cost)]),
-    ["loss + dual × cost", row.gain], ["bonus", row.bonus], ["contraction", row.contraction], ["visits before", row.visits],
+    ["loss + dual × cost", row.gain], ["bonus on the loss", row.bonus], ["contraction", row.contraction], ["visits before", row.visits],
   ].filter(([, cells]) => cells);
   const head = element("tr");
   head.append(element("th", "", { scope: "col" }), ...[...Array(actions).keys()].map((a) => element("th", `action ${a}`, { scope: "col" })));
