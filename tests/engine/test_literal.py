@@ -157,6 +157,7 @@ def test_a_larger_bonus_on_the_losses_is_taken_off_at_every_step_but_the_last_as
     run, twin = both(algorithm1, cmdp, bold)
     assert_same(run, twin)
     plain, _ = both(algorithm1, cmdp, bold.replace(optimism=1.0))
+    assert plain.trace is not None and run.trace is not None
     assert np.abs(plain.trace.policies - run.trace.policies).max() > 0.01
 
 
