@@ -22,7 +22,9 @@ Spent = tuple[float, float]  # seconds on episode updates and on epoch starts
 
 def rows() -> list[Row]:
     cmdp = tr.problems.make("random-linear", **SIZES)
-    learner = tr.PDPO.practical(cmdp, EPISODES, mixing_period=7)  # policies move, and mixing acts
+    learner = tr.PDPO.practical(
+        cmdp, EPISODES, mixing_period=7, optimism=1.0
+    )  # policies move, mixing acts; as the twin does
     losses = tr.losses.make("alternating", cmdp, EPISODES)
     assert isinstance(losses, tr.losses.Profiles)
     run = tr.simulate(cmdp, losses, learner, EPISODES, trace=True, compare=False, evaluate=False)
