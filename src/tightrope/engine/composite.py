@@ -68,3 +68,39 @@ def _choose(q, multiplier, kappa, chances):
         total += chances[a]
     for a in range(chances.shape[0]):
         chances[a] /= total
+
+
+@compiled(allocates=True)
+def search(kernel, bonus, reward, utility, kappa, widths, pessimistic, start, limit, most, rounds, bracket, policy, v):
+    """`plan` for the smallest multiplier up to `most` whose policy has at least the utility `limit`, by bisection.
+
+    Whole episodes of planning in one call, so that others run meanwhile. bracket [4]: the multipliers between which it lies,
+    and their utilities, the second enough; where none is needed both are 0, where none is enough both are `most`.
+    """
+    low, at_low = 0.0, _utility(kernel, bonus, reward, utility, 0.0, kappa, widths, pessimistic, start, policy, v)
+    high, at_high = low, at_low
+    if at_low < limit:
+        high = most
+        at_high = _utility(kernel, bonus, reward, utility, most, kappa, widths, pessimistic, start, policy, v)
+        if at_high < limit:
+            low, at_low = high, at_high
+        else:
+            for _ in range(rounds):
+                middle = (low + high) / 2.0
+                at = _utility(kernel, bonus, reward, utility, middle, kappa, widths, pessimistic, start, policy, v)
+                if at >= limit:
+                    high, at_high = middle, at
+                else:
+                    low, at_low = middle, at
+            _utility(kernel, bonus, reward, utility, high, kappa, widths, pessimistic, start, policy, v)
+    bracket[0], bracket[1], bracket[2], bracket[3] = low, high, at_low, at_high
+
+
+@compiled(inner=True, allocates=True)
+def _utility(kernel, bonus, reward, utility, multiplier, kappa, widths, pessimistic, start, policy, v):
+    """The estimated utility of the policy that a multiplier makes, which is left in `policy`."""
+    plan(kernel, bonus, reward, utility, multiplier, kappa, widths, pessimistic, policy, v)
+    total = 0.0
+    for s in range(start.shape[0]):
+        total += start[s] * v[0, 2, s]
+    return total

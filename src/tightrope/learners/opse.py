@@ -150,46 +150,32 @@ class CompositePlayer:
         self._shown = None
 
     def _plan(self) -> Floats:
-        most, settings = self.settings.most_lambda, self.settings
-        self.bracket, utility = None, self.utility_at(0.0)
-        if utility >= self.limit:
-            self.dual[0] = 0.0
-            return self.policy_room.copy()
-        best = self.utility_at(most)
-        if best < self.limit:
-            self.dual[0] = most
-            if self.safe is None:
-                return self.policy_room.copy()
+        from tightrope.engine.composite import search
+
+        most, settings, found = self.settings.most_lambda, self.settings, np.zeros(4)
+        rounds = int(settings.rounds)
+        search(*self._estimates(), *self._weights(), self.start, self.limit, most, rounds, found, *self._rooms())
+        low, high, at_low, at_high = (float(x) for x in found)
+        self.dual[0] = high
+        self.bracket = Bracket(low, high, at_low, at_high) if at_low < self.limit <= at_high else None
+        if at_high < self.limit and self.safe is not None:
             self.fell_back += 1
             return self.safe
-        low, high, at_low, at_high = 0.0, most, utility, best
-        for _ in range(int(settings.rounds)):
-            middle = (low + high) / 2.0
-            at = self.utility_at(middle)
-            if at >= self.limit:
-                high, at_high = middle, at
-            else:
-                low, at_low = middle, at
-        self.bracket = Bracket(low, high, at_low, at_high)
-        self.dual[0] = high
-        self.utility_at(high)
         return self.policy_room.copy()
+
+    def _estimates(self) -> tuple[Floats, ...]:
+        known, shape = self.estimates_of, self.reward.shape
+        return known.kernel, known.bonus.reshape(shape), self.reward, known.utility.reshape(shape)
+
+    def _weights(self) -> tuple[float, Floats, int]:
+        return self.settings.kappa, self.widths, int(self.settings.pessimistic)
+
+    def _rooms(self) -> tuple[Floats, Floats]:
+        return self.policy_room, self.v
 
     def utility_at(self, multiplier: float) -> float:
         """The estimated utility of the policy that a multiplier makes, which is left in `policy_room`."""
         from tightrope.engine.composite import plan
 
-        known, shape = self.estimates_of, self.reward.shape
-        plan(
-            known.kernel,
-            known.bonus.reshape(shape),
-            self.reward,
-            known.utility.reshape(shape),
-            float(multiplier),
-            self.settings.kappa,
-            self.widths,
-            int(self.settings.pessimistic),
-            self.policy_room,
-            self.v,
-        )
+        plan(*self._estimates(), float(multiplier), *self._weights(), *self._rooms())
         return float(self.start @ self.v[0, 2])
