@@ -120,8 +120,7 @@ class _Sums:
             fitted = np.linalg.solve(self.gram[h], np.concatenate([self.costs[h], v @ self.nexts[h].T]).T).T
             weights = np.concatenate([self.trace.loss_weights[k, h][None], fitted[:m]]) + fitted[m:]  # [1+m, d]
             estimates = self.contraction[h] * np.einsum("sai,ci->csa", self.features, weights)
-            q[:, h] = estimates - bonus[h]
-            q[0, h] -= lifted[h] - bonus[h]
+            q[0, h], q[1:, h] = estimates[0] - lifted[h], estimates[1:] - bonus[h]
             v = np.einsum("sa,csa->cs", policy[h], q[:, h])
         loss = cmdp.losses(self.trace.loss_weights[k])
         dual = self.trace.dual[k]
